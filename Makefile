@@ -103,6 +103,7 @@ check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q tests/test_house.py
+	$(BIN)/python -m pytest -q -m static tests/test_tests.py tests/docs
 	$(BIN)/python proto/check.py
 
 fmt: $(READY) ## format the code and write the generated docs

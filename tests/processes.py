@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection
+import subprocess
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tests.patience import wait_until
+
+T = TypeVar("T")
 
 
 def is_running(pid: int) -> bool:
@@ -39,3 +43,15 @@ def running_in(folder: Path) -> list[int]:
 def wait_for_the_end(pids: Collection[int]) -> None:
     """Wait until none of some processes runs."""
     wait_until(lambda: not any(map(is_running, pids)))
+
+
+def wait_for_work(process: subprocess.Popen[Any], condition: Callable[[], T], seconds: float = 120) -> T:
+    """Wait for what a process does, as `wait_until`; fail with what it has said as soon as it has ended without."""
+
+    def found() -> T:
+        status = process.poll()  # before the condition, which its last act may have met
+        met = condition()
+        assert met or status is None, f"it ended with status {status}: {process.communicate()[1]}"
+        return met
+
+    return wait_until(found, seconds)

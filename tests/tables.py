@@ -19,6 +19,7 @@ from referee.match.machine import MatchMachine
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Result
 from referee.options import Distinct, OptionValue
+from referee.records.record import RecordWriter, header
 from referee.registry import find, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -144,6 +145,13 @@ class Table:
         """A seat cannot go on."""
         self.open.pop(seat, None)
         return self.take(self.match.fault(seat, fault, self.now))
+
+    def record(self, path: Path) -> Path:
+        """Write the record of the match as far as it has come."""
+        writer = RecordWriter(path)
+        writer.append(header(self.match.plan), *self.lines)
+        writer.finish()
+        return path
 
     def back(self, seat: Seat) -> list[Effect]:
         """A remote seat comes back."""

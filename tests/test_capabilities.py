@@ -29,7 +29,8 @@ from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.test_serving import RANDOM, rated, served
 from tests.pages.conftest import find_sparing
 from tests.pages.test_page import silent
-from tests.patience import patient, wait_until
+from tests.patience import patient
+from tests.processes import wait_for_work
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
 from tests.web.at_the_table import sit_down
@@ -47,10 +48,10 @@ def test_a_bot_is_sent_to_a_served_ladder_and_gets_a_rating_that_its_pages_show(
     with Authors(home.database, create=True) as authors:
         token = authors.add("ann")
     (tmp_path / "bot.py").write_text(RANDOM)
-    with served(home.folder) as (_, address):
+    with served(home.folder) as (process, address):
         with RemoteLadder(address, Login("ann", token)) as desk:
             assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
-        wait_until(lambda: rated(address, "mybot") >= 1)
+        wait_for_work(process, lambda: rated(address, "mybot") >= 1)
         page = httpx.get(f"{address}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
         assert page.status_code == 200
         assert "mybot" in page.text

@@ -11,14 +11,11 @@ from packaging.markers import Environment, default_environment
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.test_repository import PYTHONS
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-PYTHONS = [
-    found[1]
-    for line in PROJECT["classifiers"]
-    if (found := re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line))
-]
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.lstrip().startswith("#")]
 
 

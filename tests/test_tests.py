@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.static
 ROOT = Path(__file__).resolve().parent.parent
 OF_OTHERS = {"_replace", "_asdict", "_fields", "_make", "_exit"}
 """Public names that begin with an underscore: of named tuples, and of `os`."""

@@ -339,6 +339,7 @@ def test_an_exception_in_choose_ends_the_bot_with_its_traceback(tmp_path: Path) 
     assert "ZeroDivisionError" in report.logs[0]
 
 
+@pytest.mark.long
 def test_the_sdk_is_typed(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(
         "from dogana.sdk import Decision, play\n"

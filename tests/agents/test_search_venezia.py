@@ -17,6 +17,7 @@ from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import place
 from referee.kit.chance import FastChance, LiveChance
 from referee.registry import find, shipped_board
+from tests.cases import mostly_long
 from tests.tables import random_setup
 
 GAME = find("venezia")
@@ -35,7 +36,7 @@ def greedy_states(seed: int, share: float = 0.2) -> Iterator[tuple[VeneziaState,
         state.apply(seat, action, chance)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_long(range(4)))
 def test_the_first_candidate_is_greedys_row_and_all_begin_legally_and_differ(seed: int) -> None:
     for state, seat in greedy_states(seed):
         before, legal, seen = state.to_json(), state.legal_actions(seat), state.observation(seat)
@@ -47,7 +48,7 @@ def test_the_first_candidate_is_greedys_row_and_all_begin_legally_and_differ(see
         assert state.to_json() == before
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", mostly_long(range(4)))
 def test_candidates_depend_only_on_what_the_seat_may_know(seed: int) -> None:
     for state, seat in greedy_states(seed):
         other = GAME.sample(state.setup, state.observation(seat), FastChance(seed), undone=True)

@@ -40,7 +40,7 @@ def made_up(seats: int, blocks: int, parts: Shares, seed: int) -> list[Block]:
     return found
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+@pytest.mark.parametrize("seats", mostly_long([2, 3, 4, 5]))
 @pytest.mark.parametrize(
     "parts", [Shares(0.1, 0.2, 0.3, 0.4), Shares(0.0, 0.05, 0.4, 0.55), Shares(0.05, 0.0, 0.0, 0.95)]
 )

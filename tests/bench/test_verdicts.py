@@ -87,6 +87,7 @@ def test_a_test_ends_at_a_bound_and_the_same_seeds_give_the_same_figures() -> No
     assert side(cell, True, 5) == side(cell, True, 5)
 
 
+@pytest.mark.long
 def test_a_test_without_a_conclusion_is_undecided() -> None:
     assert length(0.0, 0.001, of_the_command) == (0, MAX_BLOCKS)
 

@@ -56,6 +56,10 @@ PLAYS_OR_SERVES = {"connect", "run", "serve", "site", "web"}
 """The commands of a ladder that do more than that."""
 
 
+PLAYS_OR_DRAWS = {"page", "run"}
+"""The commands of a tournament that do."""
+
+
 HOUSE_BOTS = {"random", "greedy"}
 NEEDS_A_PROCESS = {"--games", "--isolate", "--listen", "--ray", "--resume", "--rotate", "--watch"}
 """Options of `dogana play` with which it starts processes, or takes part in what others do."""
@@ -77,6 +81,8 @@ def needs_a_process(words: Sequence[str]) -> bool:
         return True
     if words[:1] == ["ladder"]:
         return words[1:2] == [] or words[1] in PLAYS_OR_SERVES
+    if words[:1] == ["tournament"]:
+        return words[1:2] == [] or words[1] in PLAYS_OR_DRAWS
     return words[:1] == [] or words[0] not in STARTS_NOTHING
 
 
@@ -127,3 +133,11 @@ def in_a_process(folder: Path) -> Dogana:
         return ended
 
     return run
+
+
+def start(folder: Path, *words: object, **more: Any) -> subprocess.Popen[str]:
+    """Start `dogana ...` in a folder, with more arguments of `Popen`."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", *map(str, words)], cwd=folder, text=True, **{**pipes, **more}
+    )

@@ -13,12 +13,17 @@ import pytest
 
 from referee.commands.plan_file import COMPARISON
 from tests.cases import mostly_long
-from tests.commands.conftest import Dogana
-from tests.commands.test_series import start
-from tests.patience import patient, wait_until
+from tests.commands.conftest import Dogana, start
+from tests.patience import patient
+from tests.processes import wait_for_work
 
-QUICK = ("--game", "cargo_noir", "--option", "last_turn=3", "--seed", 1)
-GREEDY = f"cmd:{sys.executable} -m house_bots greedy"
+SHORT = ("--game", "cargo_noir", "--option", "last_turn=3", "--seed", 1)
+ALONE = ("--workers", 1)
+QUICK = (*SHORT, *ALONE)
+TWIN = "greedy:temperature=0"
+"""Greedy by another name."""
+ROUTINE = "greedy:temperature=9,seed=1"
+"""A worse bot, which draws the same in every match."""
 
 
 def blocks(printed: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -49,36 +54,26 @@ def test_the_worse_of_two_bots_is_not_better_with_a_status_of_its_own(dogana: Do
     assert ended.stdout.startswith("verdict  not better: random is not better than greedy by the margin\n")
 
 
-def test_two_bots_that_play_identically_are_found(dogana: Dogana) -> None:
-    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--margin", 0.25, status=1)
-    assert ended.stdout.startswith("verdict  identical play: greedy and cmd:")
+@pytest.mark.parametrize("twin", mostly_long([TWIN, f"cmd:{sys.executable} -m house_bots greedy"]))
+def test_two_bots_that_play_identically_are_found(dogana: Dogana, twin: str) -> None:
+    ended = dogana("compare", "greedy", twin, *QUICK, "--margin", 0.25, status=1)
+    assert ended.stdout.startswith(f"verdict  identical play: greedy and {twin.partition(' ')[0]}")
     assert "both have played identically in 10 blocks: are they the same?" in ended.stderr
     assert "difference +0.0%" in ended.stdout
 
 
-def test_a_comparison_that_reaches_its_maximum_is_undecided(dogana: Dogana) -> None:
-    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, "--json", status=2)
-    found, verdict = blocks(ended.stdout)
-    assert (verdict["verdict"], verdict["blocks"], len(found)) == ("undecided", 10, 10)
-
-
-@pytest.mark.long
-def test_an_undecided_comparison_does_not_call_versions_level_whose_range_may_say_otherwise(dogana: Dogana) -> None:
-    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 10, "--margin", 0.01, status=2)
+def test_a_comparison_that_reaches_its_maximum_is_undecided_and_names_the_blocks_that_it_takes(dogana: Dogana) -> None:
+    """It does not call versions level whose range may say otherwise."""
+    ended = dogana("compare", "greedy", TWIN, *QUICK, "--max", 11, "--margin", 0.01, status=2)
     assert ended.stdout.startswith(
-        "verdict  undecided: the blocks of --max are too few to say whether greedy is better than cmd:"
+        f"verdict  undecided: the blocks of --max are too few to say whether greedy is better than {TWIN}"
     )
-
-
-@pytest.mark.long
-def test_a_margin_that_the_maximum_cannot_decide_is_named_with_the_blocks_that_it_takes(dogana: Dogana) -> None:
-    ended = dogana("compare", "greedy", GREEDY, *QUICK, "--max", 11, "--margin", 0.01, status=2)
     assert "versions that differ by the margin take about 210 blocks; only a larger difference shows" in ended.stderr
     assert "; versions that differ by the margin take about 210 blocks\n" in ended.stdout
 
 
 def test_each_block_is_a_json_object_and_so_is_the_verdict(dogana: Dogana) -> None:
-    words = ("compare", "greedy", "random", *QUICK, "--margin", "0.4sd", "--json")
+    words = ("compare", "greedy", "random", *SHORT, "--margin", "0.4sd", "--json")
     found, verdict = blocks(dogana(*words, "--workers", 3).stdout)
     assert [block["block"] for block in found] == list(range(1, len(found) + 1))
     assert [block["seed"] for block in found] == list(range(1, len(found) + 1))
@@ -130,24 +125,22 @@ def test_three_seats_and_two_games_are_one_verdict(dogana: Dogana) -> None:
 
 def test_in_a_field_each_version_sits_alone_among_the_others(dogana: Dogana, tmp_path: Path) -> None:
     words = ("--field", "--others", "random", "--margin", 0.3, "--record", "field", "--json")
-    found, verdict = blocks(dogana("compare", "greedy", GREEDY, *QUICK, *words, status=1).stdout)
+    found, verdict = blocks(dogana("compare", "greedy", TWIN, *QUICK, *words, status=1).stdout)
     assert (verdict["verdict"], verdict["field"], verdict["others"]) == ("identical play", True, ["random"])
     assert {block["matches"] for block in found} == {4}
     names = {tuple(json.loads(path.read_text().partition("\n")[0])["bots"]) for path in records(tmp_path / "field")}
-    assert names == {("greedy", "random"), ("random", "greedy"), (GREEDY, "random"), ("random", GREEDY)}
+    assert names == {("greedy", "random"), ("random", "greedy"), (TWIN, "random"), ("random", TWIN)}
 
 
-def test_matches_that_repeat_each_other_are_no_evidence(dogana: Dogana, tmp_path: Path) -> None:
-    """Neither bot draws anything, and Yunnan has no chance after its start: there are only a few different matches."""
-    (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
-    words = ("compare", "greedy", "first.py", "--game", "yunnan", "--seed", 1, "--json", "--openings", 0)
+def test_matches_that_repeat_each_other_are_no_evidence(dogana: Dogana) -> None:
+    """Neither bot draws anything new, and Yunnan has no chance after its start: there are only a few different matches."""
+    words = ("compare", "greedy", ROUTINE, "--game", "yunnan", "--seed", 1, *ALONE, "--json", "--openings", 0)
     _, verdict = blocks(dogana(*words, status=2).stdout)
     assert verdict["different"] < 10 < verdict["blocks"] < 60
 
 
 def test_random_openings_make_different_matches(dogana: Dogana, tmp_path: Path) -> None:
-    (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
-    words = ("compare", "greedy", "first.py", "--game", "yunnan", "--seed", 1, "--json", "--openings", 4)
+    words = ("compare", "greedy", ROUTINE, "--game", "yunnan", "--seed", 1, *ALONE, "--json", "--openings", 4)
     _, verdict = blocks(dogana(*words, "--record", "records").stdout)
     assert verdict["different"] == verdict["blocks"]
     assert json.loads((tmp_path / "records" / COMPARISON).read_text())["options"] == {"openings": "4"}
@@ -159,7 +152,7 @@ def test_random_openings_make_different_matches(dogana: Dogana, tmp_path: Path) 
 def killed(tmp_path: Path, *words: object, number: int) -> str:
     """Begin a comparison into `records`, and end it after some matches; return its standard error."""
     begun = start(tmp_path, *words, "--record", "records")
-    wait_until(lambda: len(records(tmp_path / "records")) >= 3)
+    wait_for_work(begun, lambda: len(records(tmp_path / "records")) >= 3)
     begun.send_signal(number)
     _, err = begun.communicate(timeout=patient(120))
     assert begun.returncode == (-number if number == signal.SIGKILL else 128 + number), err
@@ -170,12 +163,12 @@ def killed(tmp_path: Path, *words: object, number: int) -> str:
 def test_a_comparison_that_was_cut_short_goes_on_to_the_same_verdict(
     dogana: Dogana, tmp_path: Path, number: int
 ) -> None:
-    words = ("compare", "greedy", "random", *QUICK, "--margin", 0.1)
+    words = ("compare", "greedy", "random", *SHORT, "--margin", 0.1)
     err = killed(tmp_path, *words, number=number)
     if number == signal.SIGINT:
         assert err.splitlines()[-1] == "to go on: dogana compare --resume records"
     resumed = dogana("compare", "--resume", "records", "--json", "--workers", 2)
-    assert blocks(resumed.stdout) == blocks(dogana(*words, "--json").stdout)
+    assert blocks(resumed.stdout) == blocks(dogana(*words, "--json", "--workers", 1).stdout)
     assert not [
         path for path in (tmp_path / "records").iterdir() if path.suffix != ".jsonl" and path.name != COMPARISON
     ]
@@ -189,7 +182,7 @@ def test_a_comparison_without_records_says_how_it_could_have_gone_on(tmp_path: P
         f"open({str(tmp_path / 'began')!r}, 'w')\nplay(lambda decision: time.sleep(1000) or 0)\n"
     )
     begun = start(tmp_path, "compare", "slow.py", "random", *QUICK)
-    wait_until((tmp_path / "began").exists)
+    wait_for_work(begun, (tmp_path / "began").exists)
     begun.send_signal(signal.SIGINT)
     out, err = begun.communicate(timeout=patient(60))
     assert (begun.returncode, out) == (130, "")

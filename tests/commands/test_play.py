@@ -17,9 +17,10 @@ import pytest
 from referee.games.cargo_noir.tests.table import place
 from referee.live.matches.series import keep, unsaved
 from referee.registry import find, shipped_board
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import ROOT, Dogana, start
 from tests.matches import Referee
-from tests.patience import patient, wait_until
+from tests.patience import patient
+from tests.processes import wait_for_work
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -50,55 +51,6 @@ def test_a_match_as_json_has_exactly_the_documented_entries(dogana: Dogana) -> N
     assert list(match["seats"][0]) == ["seat", "bot", "rank", "score", "outcome", "decisions", "think_ms"]
     assert (match["game"], match["seed"], match["options"]["last_turn"], match["record"]) == ("cargo_noir", 5, 3, None)
     assert match["decisions"] == sum(seat["decisions"] for seat in match["seats"])
-
-
-def test_the_same_seed_gives_the_same_digest_in_process_and_over_the_wire(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m house_bots random"
-    digests = {
-        matches(dogana("play", "cargo_noir", *seats, "--seed", 7, *QUICK, "--json").stdout)[0]["digest"]
-        for seats in (("random", "random"), (outside, outside))
-    }
-    assert len(digests) == 1
-
-
-def test_several_matches_count_their_seeds_up_and_go_into_a_folder(dogana: Dogana, tmp_path: Path) -> None:
-    ended = dogana(
-        "play",
-        "cargo_noir",
-        "random",
-        "random",
-        "--seed",
-        7,
-        *QUICK,
-        "--games",
-        3,
-        "--workers",
-        1,
-        "--record",
-        "out",
-        "--json",
-    )
-    played = matches(ended.stdout)
-    assert [match["seed"] for match in played] == [7, 8, 9]
-    assert len({match["digest"] for match in played}) == 3
-    assert {tmp_path / match["record"] for match in played} == set((tmp_path / "out").glob("[!.]*"))
-
-
-def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m house_bots random"
-    ended = dogana("play", "cargo_noir", "random", outside, *QUICK, "--rotate", "--seed", 1, "--workers", 1, "--json")
-    assert [[seat["bot"] for seat in match["seats"]] for match in matches(ended.stdout)] == [
-        ["random", outside],
-        [outside, "random"],
-    ]
-
-
-def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
-    printed = dogana(
-        "play", "cargo_noir", "random", "random", *QUICK, "--games", 2, "--rotate", "--seed", 1, "--workers", 1
-    ).stdout
-    assert "4 matches (2 different), mean and 95 % interval over 2 blocks" in printed
-    assert " to " in printed
 
 
 def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, tmp_path: Path) -> None:
@@ -144,9 +96,11 @@ def test_a_long_series_begins_at_once() -> None:
 
 def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]
-    all_at_once = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
-    assert [one.wait(patient(60)) for one in all_at_once] == [0, 0, 0]
+    play = ("play", "cargo_noir", "random", "random", "--seed", 7, *QUICK, "--record", "out")
+    all_at_once = [start(tmp_path, *play) for _ in range(3)]
+    for one in all_at_once:
+        one.communicate(timeout=patient(60))
+    assert [one.returncode for one in all_at_once] == [0, 0, 0]
     records = sorted((tmp_path / "out").iterdir())
     assert len(records) == 3
     assert all(path.suffix == ".jsonl" for path in records)
@@ -349,17 +303,14 @@ def test_a_position_of_another_table_is_refused(dogana: Dogana, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number: int) -> None:
+def test_interrupting_a_match_leaves_nothing_half_written(
+    tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "tmp").mkdir()
-    match = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", f"cmd:{sys.executable} {HOSTILE} hang", "random",
-         "--record", str(tmp_path / "match.jsonl")],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-        stderr=subprocess.PIPE,
-        text=True,
-    )  # fmt: skip
-    wait_until(lambda: list(tmp_path.glob("*.part")))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    words = ("play", "cargo_noir", f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record")
+    match = start(ROOT, *words, tmp_path / "match.jsonl")
+    wait_for_work(match, lambda: list(tmp_path.glob("*.part")))
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)
     if number != signal.SIGINT:
@@ -378,7 +329,7 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
          f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
-    wait_until(lambda: list(tmp_path.glob("*.part")))
+    wait_for_work(match, lambda: list(tmp_path.glob("*.part")))
     match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
     time.sleep(0.1)
     assert match.poll() is None

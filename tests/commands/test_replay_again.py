@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from referee.records.record import read_lines, sealed, zipped
-from tests.commands.conftest import ROOT, Dogana
+from tests.cases import mostly_long
+from tests.commands.conftest import Dogana, in_a_process, start
 from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -49,10 +50,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The record of a match in which seat 0 always played the first legal action."""
     folder = tmp_path_factory.mktemp("played")
     seats = [write_bot(folder), "random"]
-    subprocess.run(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", *seats, "--seed", "7", "--record", "match.jsonl", *QUICK],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True, timeout=patient(120),
-    )  # fmt: skip
+    in_a_process(folder)("play", "cargo_noir", *seats, "--seed", 7, "--record", "match.jsonl", *QUICK)
     return folder / "match.jsonl"
 
 
@@ -244,7 +242,7 @@ def test_a_program_that_is_not_there_is_said_in_one_line(dogana: Dogana, record:
 
 
 @needs_bubblewrap
-@pytest.mark.parametrize("form", ["folder", "archive", "program"])
+@pytest.mark.parametrize("form", mostly_long(["folder", "archive", "program"]))
 def test_a_bot_is_taken_as_a_ladder_takes_it_and_runs_in_a_sandbox(
     dogana: Dogana, record: Path, tmp_path: Path, form: str
 ) -> None:
@@ -263,28 +261,14 @@ def test_a_bot_is_taken_as_a_ladder_takes_it_and_runs_in_a_sandbox(
     assert "decisions the same" in dogana("replay", record, "--as", 0, "--bot", given).stdout
 
 
-def started(tmp_path: Path, *arguments: object) -> subprocess.Popen[str]:
-    """A `dogana replay` that a test talks to."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ladder", "replay", *map(str, arguments)],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.parametrize("sandbox", [[], pytest.param(["box"], marks=needs_bubblewrap)])
 def test_a_debugger_has_the_id_of_the_bots_process_before_the_first_question(
     record: Path, tmp_path: Path, sandbox: list[str]
 ) -> None:
     bot = write_bot(tmp_path, FIRST.replace("play(", "print('joining', flush=True)\nplay("))
     bot = str(tmp_path / "bot.py") if sandbox else bot
-    with started(
-        tmp_path, record, "--as", 0, "--bot", bot, "--attach", *([] if sandbox else ["--unconfined"])
-    ) as command:
+    words = ("replay", record, "--as", 0, "--bot", bot, "--attach", *([] if sandbox else ["--unconfined"]))
+    with start(tmp_path, *words, stdin=subprocess.PIPE) as command:
         assert command.stdin is not None
         assert command.stderr is not None
         lines = iter(command.stderr.readline, "")
@@ -298,19 +282,17 @@ def test_a_debugger_has_the_id_of_the_bots_process_before_the_first_question(
 
 def test_attaching_needs_an_input_that_can_be_waited_for(record: Path, tmp_path: Path) -> None:
     bot = write_bot(tmp_path)
-    with (tmp_path / "bot.py").open() as file:
-        ended = subprocess.run(
-            [sys.executable, "-m", "ladder", "replay", str(record), "--as", "0", "--bot", bot, "--attach", "--unconfined"],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=file, capture_output=True, text=True, check=False, timeout=patient(60),
-        )  # fmt: skip
-    assert ended.returncode == 1
-    assert "standard input is a file" in ended.stderr.splitlines()[-1]
+    words = ("replay", record, "--as", 0, "--bot", bot, "--attach", "--unconfined")
+    with (tmp_path / "bot.py").open() as file, start(tmp_path, *words, stdin=file) as command:
+        _, err = command.communicate(timeout=patient(60))
+    assert command.returncode == 1
+    assert "standard input is a file" in err.splitlines()[-1]
 
 
 def test_ctrl_c_ends_a_bot_that_never_answers(record: Path, tmp_path: Path) -> None:
     hang = "print('mine', os.getpid(), flush=True); open('hangs', 'w').write(str(os.getpid())); time.sleep(3600)"
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", hang))
-    with started(tmp_path, record, "--as", 0, "--bot", bot, "--unconfined") as command:
+    with start(tmp_path, "replay", record, "--as", 0, "--bot", bot, "--unconfined") as command:
         while not ((tmp_path / "hangs").exists() and (tmp_path / "hangs").read_text()):
             assert command.poll() is None
             time.sleep(0.02)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from referee.live.matches.in_process import play_in_process
-from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 
 
@@ -43,29 +41,12 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in message
 
 
-def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(dogana: Dogana, record: Path) -> None:
+def test_a_folder_that_is_not_there_is_reported_before_anything_is_drawn(here: Dogana, record: Path) -> None:
     for option in ("--html", "--svg"):
         (record.parent / "file").write_text("x")
-        assert "file" in dogana("replay", record, option, "file/match.html", status=1).stderr
-    refused = dogana("replay", record, "--html", "nosuch/match.html", status=1).stderr
+        assert "file" in here("replay", record, option, "file/match.html", status=1).stderr
+    refused = here("replay", record, "--html", "nosuch/match.html", status=1).stderr
     assert refused == "dogana: nosuch/match.html: there is no folder nosuch\n"
-
-
-@pytest.mark.long
-def test_a_page_replaces_nothing_without_force(dogana: Dogana, record: Path) -> None:
-    page = record.parent / "match.html"
-    dogana("replay", record, "--html", page)
-    written = page.read_bytes()
-    page.write_text("<!DOCTYPE html> an older one")
-    dogana("replay", record, "--html", page, "--force")
-    assert page.read_bytes() == written
-    was = record.read_bytes()
-    (record.parent / "notes.txt").write_text("mine")
-    for other in ("match.jsonl", "notes.txt"):
-        refused = dogana("replay", record, "--html", other, status=1).stderr
-        assert refused == f"dogana: {other} is there already; --force replaces it\n"
-    assert record.read_bytes() == was
-    assert (record.parent / "notes.txt").read_text() == "mine"
 
 
 def test_a_record_that_breaks_off_gives_a_page_up_to_there_and_status_1(dogana: Dogana, record: Path) -> None:
@@ -76,11 +57,11 @@ def test_a_record_that_breaks_off_gives_a_page_up_to_there_and_status_1(dogana: 
     assert "This record does not hold: line 13" in (record.parent / "cut.html").read_text()
 
 
-def test_what_is_no_record_gives_no_page(dogana: Dogana, record: Path) -> None:
+def test_what_is_no_record_gives_no_page(here: Dogana, record: Path) -> None:
     lines = record.read_text().splitlines(keepends=True)
     lines[4] = lines[4].replace('"seat":', '"Seat":')
     (record.parent / "changed.jsonl").write_text("".join(lines))
-    assert "line 5: was changed" in dogana("replay", "changed.jsonl", "--html", "no.html", status=1).stderr
+    assert "line 5: was changed" in here("replay", "changed.jsonl", "--html", "no.html", status=1).stderr
     assert not (record.parent / "no.html").exists()
 
 
@@ -103,15 +84,7 @@ def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None
 @pytest.mark.long
 def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "valparaiso", *["random"] * 5, "--seed", 3, "--record", "match.jsonl")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "replay", "match.jsonl", "--html", "match.html"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = start(tmp_path, "replay", "match.jsonl", "--html", "match.html", start_new_session=True)
     assert process.stderr is not None
     assert "pictures are drawn" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)

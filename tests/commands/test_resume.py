@@ -13,9 +13,10 @@ import pytest
 
 from referee.commands.plan_file import SERIES
 from tests.cases import mostly_long
-from tests.commands.conftest import ROOT, Dogana
-from tests.commands.test_series import PLAY, QUICK, matches, start
+from tests.commands.conftest import ROOT, Dogana, start
+from tests.commands.test_series import PLAY, QUICK, matches
 from tests.patience import patient, wait_until
+from tests.processes import wait_for_work
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.05) or 0)\n"
 
@@ -27,7 +28,7 @@ def records(folder: Path) -> list[Path]:
 def cut_short(tmp_path: Path, *arguments: object, number: int = signal.SIGINT) -> str:
     """Play a series into `my matches` until a record is there; return what it says at its end."""
     series = start(tmp_path, *arguments, "--record", "my matches")
-    wait_until(lambda: records(tmp_path / "my matches"))
+    wait_for_work(series, lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     assert series.communicate(timeout=patient(120))[0] is not None
     assert series.returncode == (-number if number == signal.SIGKILL else 128 + number)
@@ -64,7 +65,7 @@ def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_m
         1,
     )
     series = start(tmp_path, *words, "--record", "my matches", "--json")
-    wait_until(lambda: records(tmp_path / "my matches"))
+    wait_for_work(series, lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
     _, err = series.communicate(timeout=patient(120))
     assert series.returncode == 128 + number
@@ -143,7 +144,7 @@ def test_two_series_are_not_played_into_one_folder_at_the_same_time(here: Dogana
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     words = ("play", "cargo_noir", seat, "random", "--games", 2, "--wait", patient(60), "--record", "matches")
     series = start(tmp_path, *words)
-    wait_until(lambda: (tmp_path / "pid").exists())
+    wait_for_work(series, (tmp_path / "pid").exists)
     for second in (words, ("play", "--resume", "matches"), (*words, "--resume")):
         line = "dogana: another series is being played into matches; wait for its end, or use another folder\n"
         assert line == here(*second, status=1).stderr

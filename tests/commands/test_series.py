@@ -16,9 +16,9 @@ from referee.commands.plan_file import SERIES
 from referee.live.matches.series import unsaved
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
-from tests.commands.conftest import ROOT, Dogana
-from tests.patience import patient, wait_until
-from tests.processes import children
+from tests.commands.conftest import Dogana, start
+from tests.patience import patient
+from tests.processes import children, wait_for_work
 
 QUICK = ("--option", "last_turn=3")
 PLAY = ("play", "cargo_noir", "random", "greedy")
@@ -46,18 +46,6 @@ def matches(output: str) -> list[dict[str, Any]]:
     return found
 
 
-def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
-    """Start `dogana` in a folder."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "ladder", *map(str, arguments)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 def workers(series: subprocess.Popen[str]) -> list[int]:
     """The processes that play the matches."""
     return children(series.pid, "spawn_main")
@@ -75,7 +63,7 @@ def test_any_number_of_workers_plays_the_same_matches_in_the_same_order(dogana: 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_series_of_house_bots_ends_at_once_and_says_what_was_played(tmp_path: Path, number: int) -> None:
     series = start(tmp_path, *PLAY, "--games", 100_000, "--record", "matches")
-    wait_until(lambda: len(list((tmp_path / "matches").glob("*.jsonl"))) >= 2)  # so the first one is counted
+    wait_for_work(series, lambda: len(list((tmp_path / "matches").glob("*.jsonl"))) >= 2)  # so the first one is counted
     series.send_signal(number)
     out, err = series.communicate(timeout=patient(30))
     assert series.returncode == 128 + number
@@ -92,7 +80,7 @@ def test_a_record_that_was_complete_but_had_no_name_yet_is_swept_when_a_series_i
     series = start(
         tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000, "--seed", 7, "--record", "matches"
     )
-    wait_until(lambda: (tmp_path / "pid").exists())
+    wait_for_work(series, (tmp_path / "pid").exists)
     game = find("cargo_noir")
     name = f"cargo_noir-{match_id_for(game, game.setup(2, {}, shipped_board(game)), 7)}"
     [worker] = workers(series)
@@ -111,7 +99,7 @@ def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
     seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
     series = start(tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000)
     pid = tmp_path / "pid"
-    agent = int(wait_until(lambda: pid.read_text().strip() if pid.exists() else ""))
+    agent = int(wait_for_work(series, lambda: pid.read_text().strip() if pid.exists() else ""))
     series.send_signal(signal.SIGINT)
     out, err = series.communicate(timeout=patient(30))
     assert (series.returncode, out) == (128 + signal.SIGINT, "")
@@ -125,8 +113,8 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
     arguments = (*PLAY, "--games", 12, "--seed", 1, "--workers", 2)
     series = start(tmp_path, *arguments, "--json", "--record", "matches")
     for _ in range(2):
-        wait_until(lambda: list((tmp_path / "matches").glob("*.part")))
-        os.kill(wait_until(lambda: workers(series))[0], signal.SIGKILL)
+        wait_for_work(series, lambda: list((tmp_path / "matches").glob("*.part")))
+        os.kill(wait_for_work(series, lambda: workers(series))[0], signal.SIGKILL)
     out, err = series.communicate(timeout=patient(120))
     assert (series.returncode, err.strip()) == (0, "")
     records = sorted((tmp_path / "matches").glob("[!.]*"))
@@ -152,19 +140,9 @@ def test_a_series_is_resumed_where_it_was(dogana: Dogana, tmp_path: Path) -> Non
     assert whole[:2] == first
     assert len(whole) == len(list((tmp_path / "matches").glob("[!.]*"))) == 6
     assert {path: path.stat().st_mtime_ns for path in times} == times
+    assert {tmp_path / match["record"] for match in whole} == set((tmp_path / "matches").glob("[!.]*"))
     fresh = matches(dogana(*PLAY, *QUICK, "--rotate", "--seed", 3, "--json", "--games", 3, "--workers", 1).stdout)
     assert [match["digest"] for match in whole] == [match["digest"] for match in fresh]
-
-
-@pytest.mark.long
-def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
-    series = (*PLAY, "--games", 8, "--seed", 3, "--record", "matches")
-    killed = start(tmp_path, *series)
-    wait_until(lambda: len(list((tmp_path / "matches").glob("*.jsonl"))) >= 2)
-    killed.kill()
-    killed.communicate()
-    assert len(matches(dogana(*series, "--resume", "--json").stdout)) == 8
-    dogana("verify", *(tmp_path / "matches").glob("*.jsonl"))
 
 
 @pytest.mark.long

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -22,8 +19,9 @@ from referee.live.matches.play import House
 from referee.tournament.course import course
 from referee.tournament.plan import read_plan
 from tests import matches
-from tests.commands.conftest import ROOT, Dogana
-from tests.patience import patient, wait_until
+from tests.commands.conftest import Dogana, start
+from tests.patience import patient
+from tests.processes import wait_for_work
 
 BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 NEW = (
@@ -53,7 +51,7 @@ def cup(dogana: Dogana, tmp_path: Path) -> Path:
 def played(dogana: Dogana, folder: str = "cup") -> list[dict[str, Any]]:
     """Run a tournament, and return its events."""
     return [
-        json.loads(line) for line in dogana("tournament", "run", folder, "--workers", 2, "--json").stdout.splitlines()
+        json.loads(line) for line in dogana("tournament", "run", folder, "--workers", 1, "--json").stdout.splitlines()
     ]
 
 
@@ -64,20 +62,9 @@ def show(dogana: Dogana) -> dict[str, Any]:
 
 def test_pages_are_drawn_once_and_their_number_is_said_first(dogana: Dogana) -> None:
     dogana("tournament", "new", "cup", "greedy", "random", "--game", "cargo_noir", "-o", "last_turn=3", "--blocks", 1)
-    dogana("tournament", "run", "cup")
+    dogana("tournament", "run", "cup", "--workers", 1)
     assert dogana("tournament", "page", "cup", "public").stderr == "2 matches to draw\n"
     assert dogana("tournament", "page", "cup", "public", "--force").stderr == ""
-
-
-def started(folder: Path, *arguments: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "ladder", "tournament", *map(str, arguments)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def test_a_tournament_is_played_shown_and_verified(dogana: Dogana, cup: Path) -> None:
@@ -100,8 +87,8 @@ def test_a_tournament_that_is_stopped_in_the_middle_ends_with_the_same_table(
     dogana: Dogana, cup: Path, tmp_path: Path, number: int
 ) -> None:
     shutil.copytree(cup, tmp_path / "other")
-    runs = started(tmp_path, "run", "cup", "--workers", 2)
-    wait_until(lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3 if (cup / "records").exists() else False)
+    runs = start(tmp_path, "tournament", "run", "cup", "--workers", 2)
+    wait_for_work(runs, lambda: len(list((cup / "records").glob("*.jsonl"))) >= 3)
     runs.send_signal(number)
     _, err = runs.communicate(timeout=patient(60))
     before = {path: path.stat().st_mtime_ns for path in (cup / "records").glob("*.jsonl")}

@@ -37,7 +37,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dogana("tournament", "new", name, "greedy", "random", "bot.py", *GAME, "--seed", seed)
     dogana("tournament", "new", "swiss", "greedy", "random", "bot.py", *GAME, "--seed", 5, "--format", "swiss")
     for name in ("cup", "other", "swiss"):
-        dogana("tournament", "run", name, "--workers", 2)
+        dogana("tournament", "run", name, "--workers", 1)
         assert "holds" in dogana("tournament", "verify", name).stdout
     return folder
 

@@ -13,9 +13,10 @@ import pytest
 from referee.records.verify import verify
 from referee.registry import find
 from tests.clusters import Machines, machines
-from tests.commands.conftest import Dogana, dogana
-from tests.commands.test_tournament import played, started
-from tests.patience import patient, wait_until
+from tests.commands.conftest import Dogana, dogana, start
+from tests.commands.test_tournament import played
+from tests.patience import patient
+from tests.processes import wait_for_work
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -62,8 +63,8 @@ def test_rounds_come_out_as_they_do_here_also_after_a_kill(cluster: Machines, do
     dogana("tournament", "new", "cup", *words, *GAME)
     shutil.copytree(cup, tmp_path / "here")
     played(dogana, "here")
-    runs = started(tmp_path, "run", "cup", "--ray", cluster.address)
-    wait_until(lambda: (cup / "records").exists() and len(list((cup / "records").glob("*.jsonl"))) >= 2, 300)
+    runs = start(tmp_path, "tournament", "run", "cup", "--ray", cluster.address)
+    wait_for_work(runs, lambda: len(list((cup / "records").glob("*.jsonl"))) >= 2, 300)
     runs.send_signal(signal.SIGKILL)
     runs.communicate(timeout=patient(60))
     before = {path: path.stat().st_mtime_ns for path in (cup / "records").glob("*.jsonl")}

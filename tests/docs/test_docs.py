@@ -17,7 +17,6 @@ from referee.live.matches.play import House
 from referee.records.audit_book import ENTRIES
 from referee.registry import games
 from tests import matches
-from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.tables import plan_of
 
@@ -38,9 +37,7 @@ def commands(group: Any) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("command", commands(typer.main.get_command(app)), ids=" ".join)
-def test_every_command_has_help_with_an_example_and_is_in_the_docs(dogana: Dogana, command: tuple[str, ...]) -> None:
-    printed = dogana(*command, "--help").stdout
-    assert f"dogana {' '.join(command)}" in printed.split("Example")[1]
+def test_every_command_is_in_the_docs(command: tuple[str, ...]) -> None:
     assert f"dogana {' '.join(command)}" in TEXT
 
 

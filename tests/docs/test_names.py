@@ -7,9 +7,12 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import dogana_arena
 from referee.version import DISTRIBUTION, installed_version
 
+pytestmark = pytest.mark.static
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = "|".join(PROJECT["optional-dependencies"])

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.static
 ROOT = Path(__file__).resolve().parents[2]
 
 ROOMS = ["agents/house_bots", "agents/kits", "bench", "ladder", "referee"]

@@ -14,6 +14,7 @@ import pytest
 from referee.sandbox.system import parent
 from tests.machines.conftest import BOT, ROOT, Mac, environment
 from tests.patience import wait_until
+from tests.processes import is_running
 
 PYTHON = sys.executable
 LEAVES_PROCESSES = f"""
@@ -77,7 +78,7 @@ def test_a_series_is_played_by_workers(mac: Mac) -> None:
 def test_nothing_that_an_agent_has_started_is_left(mac: Mac, tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES_PROCESSES)
     mac("play", "cargo_noir", f"cmd:{PYTHON} leaves.py", "greedy", "--seed", 7)
-    left = {name for name, pid in zip(NAMES, pids(tmp_path), strict=True) if runs(pid)}
+    left = {name for name, pid in zip(NAMES, pids(tmp_path), strict=True) if is_running(pid)}
     os.kill(pids(tmp_path)[-1], signal.SIGKILL)
     assert left == {"away"}, "what has left its session and lost its parent is nobody's"
 
@@ -90,7 +91,7 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
     ) as play:
         wait_until(lambda: have_begun(tmp_path))
         play.kill()
-    wait_until(lambda: not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not any(map(is_running, pids(tmp_path))))
 
 
 @pytest.mark.long
@@ -106,7 +107,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
         worker = parent(supervisor or 0)
         assert worker
         play.kill()
-    wait_until(lambda: not runs(worker) and not any(map(runs, pids(tmp_path))))
+    wait_until(lambda: not is_running(worker) and not any(map(is_running, pids(tmp_path))))
 
 
 @pytest.mark.long
@@ -178,11 +179,3 @@ def test_a_check_says_what_it_has_not_tried(mac: Mac) -> None:
         "architecture", "slow-start", "dropped", "memory", "processor",
     ]  # fmt: skip
     assert lines["no-leftovers"] == "passed"
-
-
-def runs(pid: int) -> bool:
-    """Tell whether a process still runs; what has ended may wait to be reaped, which nobody does in a container."""
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return False

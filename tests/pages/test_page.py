@@ -80,7 +80,7 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
 # --- pictures -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fewest", [True, False], ids=["fewest seats", "most seats"])
+@pytest.mark.parametrize("fewest", mostly_long([True, False]), ids=["fewest seats", "most seats"])
 @pytest.mark.parametrize("game", mostly_long(games()))
 def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     game: str, fewest: bool, recorded: Recorded, tmp_path: Path

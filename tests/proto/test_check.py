@@ -88,18 +88,21 @@ def test_a_good_file_has_no_problems(check: ModuleType, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
-    [
-        ("  // A number.\n", "", 'Field "number" should have a non-empty comment'),
-        ("// A message.\n", "", 'Message "Thing" should have a non-empty comment'),
-        ("  // A call.\n", "", 'RPC "Get" should have a non-empty comment'),
-        ("    // Big.\n", "", 'Enum value "KIND_BIG" should have a non-empty comment'),
-        ("  // One of two.\n", "", 'Oneof "choice" should have a non-empty comment'),
-        ("uint32 number", "uint32 theNumber", 'Field name "theNumber" should be lower_snake_case'),
-        ("KIND_UNSPECIFIED", "KIND_NONE", 'zero value name "KIND_NONE" should be suffixed with "_UNSPECIFIED"'),
-        ("KIND_BIG", "BIG", 'Enum value name "BIG" should be prefixed with "KIND_"'),
-        ("package dogana.v9", "package dogana.v8", 'package "dogana.v8" must be within a directory "dogana/v8"'),
-        ("  uint32 number", "   uint32 number", "not formatted: run `make fmt`"),
-    ],
+    mostly_long(
+        [
+            ("  uint32 number", "   uint32 number", "not formatted: run `make fmt`"),
+            ("  // A number.\n", "", 'Field "number" should have a non-empty comment'),
+            ("// A message.\n", "", 'Message "Thing" should have a non-empty comment'),
+            ("  // A call.\n", "", 'RPC "Get" should have a non-empty comment'),
+            ("    // Big.\n", "", 'Enum value "KIND_BIG" should have a non-empty comment'),
+            ("  // One of two.\n", "", 'Oneof "choice" should have a non-empty comment'),
+            ("uint32 number", "uint32 theNumber", 'Field name "theNumber" should be lower_snake_case'),
+            ("KIND_UNSPECIFIED", "KIND_NONE", 'zero value name "KIND_NONE" should be suffixed with "_UNSPECIFIED"'),
+            ("KIND_BIG", "BIG", 'Enum value name "BIG" should be prefixed with "KIND_"'),
+            ("package dogana.v9", "package dogana.v8", 'package "dogana.v8" must be within a directory "dogana/v8"'),
+        ],
+        3,
+    ),
 )
 def test_style_problems_are_found(check: ModuleType, tmp_path: Path, old: str, new: str, problem: str) -> None:
     problems = check.style_problems(written(tmp_path, GOOD.replace(old, new)))
@@ -117,18 +120,21 @@ def test_a_file_that_does_not_compile_ends_the_check_with_its_place(check: Modul
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ("uint32 number = 1", "uint32 number = 9"),
-        ("uint32 number = 1", "string number = 1"),
-        ("uint32 number = 1", "repeated uint32 number = 1"),
-        ("uint32 number = 1", "uint32 amount = 1"),
-        ("optional string text", "string text"),
-        ("KIND_BIG = 1", "KIND_BIG = 2"),
-        ("KIND_BIG = 1", "KIND_HUGE = 1"),
-        ("returns (stream Other)", "returns (Other)"),
-        ("rpc Get(", "rpc Fetch("),
-        ("Other", "Another"),
-    ],
+    mostly_long(
+        [
+            ("uint32 number = 1", "uint32 number = 9"),
+            ("uint32 number = 1", "string number = 1"),
+            ("uint32 number = 1", "repeated uint32 number = 1"),
+            ("uint32 number = 1", "uint32 amount = 1"),
+            ("optional string text", "string text"),
+            ("KIND_BIG = 1", "KIND_BIG = 2"),
+            ("KIND_BIG = 1", "KIND_HUGE = 1"),
+            ("returns (stream Other)", "returns (Other)"),
+            ("rpc Get(", "rpc Fetch("),
+            ("Other", "Another"),
+        ],
+        3,
+    ),
 )
 def test_breaking_changes_are_found(check: ModuleType, tmp_path: Path, old: str, new: str) -> None:
     released = tmp_path / "released.binpb"

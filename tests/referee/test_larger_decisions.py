@@ -52,9 +52,7 @@ def record_of(table: Table, folder: Path) -> Path:
     """The record of the match, played to its end."""
     if table.match.result is None:
         table.play_out()
-    path = folder / "match.jsonl"
-    path.write_bytes(chained([header(table.match.plan), *table.lines]))
-    return path
+    return table.record(folder / "match.jsonl")
 
 
 @pytest.mark.parametrize("phase", ROUND_2)

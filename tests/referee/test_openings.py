@@ -21,6 +21,7 @@ from referee.records.record import RecordError, header
 from referee.records.verify import Replay, verify
 from referee.registry import find, games
 from tests import matches
+from tests.cases import mostly_long
 from tests.referee.test_records import chained
 from tests.tables import Table, plan_of
 
@@ -33,16 +34,14 @@ def opening(lines: Lines) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("game", games())
-@pytest.mark.parametrize("openings", [1, 7])
+@pytest.mark.parametrize("openings", mostly_long([7, 1]))
 def test_the_first_decisions_are_drawn_recorded_and_verified(game: str, openings: int, tmp_path: Path) -> None:
     seats = max(find(game).seat_counts)
-    table = Table(plan := plan_of(game, seats, options={"openings": openings}))
+    table = Table(plan_of(game, seats, options={"openings": openings}))
     table.play_out()
     actions = [line for line in table.lines if line["type"] == "action"]
     assert [line["by"] == "opening" for line in actions] == [n < openings for n in range(len(actions))]
-    path = tmp_path / "match.jsonl"
-    path.write_bytes(chained([header(plan), *table.lines]))
-    assert verify(path, find).result.decisions == len(actions)
+    assert verify(table.record(tmp_path / "match.jsonl"), find).result.decisions == len(actions)
 
 
 @pytest.mark.parametrize("game", games())
@@ -58,9 +57,7 @@ def test_an_opening_is_played_for_seats_that_did_not_start(tmp_path: Path) -> No
     table = Table(plan, {1: Fault(Outcome.START, "did not join")})
     table.play_out()
     assert opening(table.lines) == opening(Table(plan).lines)
-    path = tmp_path / "match.jsonl"
-    path.write_bytes(chained([header(plan), *table.lines]))
-    assert verify(path, find).result.seats[1].outcome is Outcome.START
+    assert verify(table.record(tmp_path / "match.jsonl"), find).result.seats[1].outcome is Outcome.START
 
 
 def test_a_match_that_ends_in_its_opening_has_no_questions(tmp_path: Path) -> None:
@@ -68,9 +65,7 @@ def test_a_match_that_ends_in_its_opening_has_no_questions(tmp_path: Path) -> No
     table = Table(plan)
     while not table.match.result:
         table.play_out()
-    path = tmp_path / "match.jsonl"
-    path.write_bytes(chained([header(plan), *table.lines]))
-    assert verify(path, find).result == table.match.result
+    assert verify(table.record(tmp_path / "match.jsonl"), find).result == table.match.result
 
 
 def test_a_match_from_a_position_has_no_opening() -> None:

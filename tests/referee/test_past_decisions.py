@@ -20,7 +20,7 @@ from referee.match.judging import Unreadable
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome
 from referee.records.past_decisions import DecisionEnd, PastDecision, past_decisions
-from referee.records.record import RecordError, RecordWriter, header
+from referee.records.record import RecordError
 from referee.registry import find, games
 from tests.cases import mostly_long
 from tests.tables import Table, plan_of, random_setup
@@ -52,13 +52,6 @@ class Noting(Table):
             if isinstance(effect, Ask):
                 self.sent[effect.decision.seat].append(sent(self, effect.decision))
         return super().take(effects)
-
-
-def written(table: Table, path: Path) -> Path:
-    writer = RecordWriter(path)
-    writer.append(header(table.match.plan), *table.lines)
-    writer.finish()
-    return path
 
 
 def without_times(message: pb.Decide) -> bytes:
@@ -156,13 +149,13 @@ def rough_plan(game: Game, dice: random.Random, **options: object) -> MatchPlan:
 def test_every_question_is_made_again_as_it_was_sent(game: str, trouble: float, tmp_path: Path) -> None:
     dice = random.Random(f"{game} {trouble}")
     table = rough(rough_plan(find(game), dice), dice, trouble)
-    check(table, written(table, tmp_path / "match.jsonl"))
+    check(table, table.record(tmp_path / "match.jsonl"))
 
 
 def test_questions_under_a_sand_timer_are_made_again(tmp_path: Path) -> None:
     dice = random.Random("timer 0.03")
     table = rough(rough_plan(find("valparaiso"), dice, expert_timer=True, timer_seconds=1), dice, 0.03)
-    decisions = check(table, written(table, tmp_path / "match.jsonl"))
+    decisions = check(table, table.record(tmp_path / "match.jsonl"))
     assert any(one.ending is DecisionEnd.WINDOW for one in decisions)
 
 
@@ -183,7 +176,7 @@ def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeyp
                 patch.setattr(SealedState, "legal_actions", fewer_after_commits)
             plan = rough_plan(SEALED, dice, timer=dice.choice(["off", 1, 5, 20]))
             table = rough(plan, dice, dice.choice([0.0, 0.1, 0.4]), most=1 if commits else 4)
-            everything += check(table, written(table, tmp_path / f"{seed}.jsonl"))
+            everything += check(table, table.record(tmp_path / f"{seed}.jsonl"))
     assert {one.ending for one in everything} == {*DecisionEnd}
     faults = {one.fault.outcome for one in everything if one.fault is not None}
     assert faults == {Outcome.CRASH, Outcome.DISCONNECT, Outcome.ILLEGAL}
@@ -200,7 +193,7 @@ def test_a_seat_that_never_answers_is_asked_until_it_is_out(tmp_path: Path) -> N
         else:
             table.answer(seat, 0)
     table.play_out()
-    check(table, written(table, tmp_path / "match.jsonl"))
+    check(table, table.record(tmp_path / "match.jsonl"))
     _, decisions = past_decisions(tmp_path / "match.jsonl", found, 0)
     assert [one.ending for one in decisions] == [DecisionEnd.TIMEOUT, DecisionEnd.TIMEOUT, DecisionEnd.OUT]
     assert decisions[-1].fault is not None
@@ -211,7 +204,7 @@ def test_a_match_from_a_position_begins_with_the_questions_there(tmp_path: Path)
     dice = random.Random(1)
     plan = replace(plan_of("yunnan", 3), position=rough_state(find("yunnan"), dice).to_json())
     table = rough(plan, dice, 0.02)
-    assert len(check(table, written(table, tmp_path / "match.jsonl"))) > 20
+    assert len(check(table, table.record(tmp_path / "match.jsonl"))) > 20
 
 
 def rough_state(game: Game, dice: random.Random) -> State:
@@ -227,7 +220,7 @@ def rough_state(game: Game, dice: random.Random) -> State:
 def test_what_was_revealed_of_the_seed_is_known_while_the_seed_is_not(tmp_path: Path) -> None:
     plan = replace(plan_of("cargo_noir"), reveals_seed=False)
     table = rough(plan, random.Random(2), 0.0)
-    record, _ = past_decisions(written(table, tmp_path / "match.jsonl"), find, 0)
+    record, _ = past_decisions(table.record(tmp_path / "match.jsonl"), find, 0)
     assert record.plan.seed == -1
     assert record.plan.seed_commitment == plan.seed_commitment
     check(table, tmp_path / "match.jsonl")
@@ -238,7 +231,7 @@ def test_a_record_that_the_machine_could_not_have_written_is_refused_with_its_li
     table = Noting(plan_of("cargo_noir", options={"first_player": 0}))
     table.lines.append({"type": "strike", "seat": 1, "reason": "illegal", "detail": "no", "rule": ""})
     table.play_out()
-    path = written(table, tmp_path / "match.jsonl")
+    path = table.record(tmp_path / "match.jsonl")
     with pytest.raises(RecordError, match=r"line 3: does not follow from what the seats were asked"):
         past_decisions(path, find, 0)
 
@@ -248,4 +241,4 @@ def test_a_record_that_does_not_hold_is_refused(tmp_path: Path) -> None:
     table.play_out()
     table.lines[-1]["seed"] = 2
     with pytest.raises(RecordError, match="the seed at the end is not the one that was committed to"):
-        past_decisions(written(table, tmp_path / "match.jsonl"), find, 0)
+        past_decisions(table.record(tmp_path / "match.jsonl"), find, 0)

@@ -266,7 +266,7 @@ def test_a_match_with_faults_verifies(tmp_path: Path) -> None:
     table.wait(10.1)
     table.open.pop(0, None)
     table.play_out()
-    path = save(table, tmp_path)
+    path = table.record(tmp_path / "table.jsonl")
     result = verify(path, find).result
     assert [seat.outcome.value for seat in result.seats] == ["illegal", "played", "played"]
 
@@ -277,18 +277,7 @@ def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
         table.answer(0, [*(action for action in table.open[0].actions[:1] if isinstance(action, Lay)), Commit()])
         if table.match.result is None and 0 not in table.open:
             table.wait(5.1)
-    assert verify(save(table, tmp_path), find_any).result.digest == table.match.result.digest
-
-
-def save(table: Table, folder: Path) -> Path:
-    from referee.records.record import header
-
-    writer = RecordWriter(folder / "table.jsonl")
-    writer.append(header(table.match.plan))
-    for line in table.lines:
-        writer.append(line)
-    writer.finish()
-    return writer.path
+    assert verify(table.record(tmp_path / "table.jsonl"), find_any).result.digest == table.match.result.digest
 
 
 def test_a_corrected_board_goes_whole_into_the_record(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from referee.live.messages.codec import codec
 from referee.live.seats.agent import MAX_UNREAD_MESSAGES
 from referee.match.result import Outcome
 from referee.registry import find, games
+from tests.cases import mostly_long
 from tests.referee.test_wire import joined, running_match, watching
 from tests.tables import plan_of, sealed
 from tests.toy.games.sealed import Commit
@@ -56,7 +57,7 @@ def watch(showing: Showing, reader: Reader, *, labels: bool = False, slow_second
 QUICK = plan_of(options={"last_turn": 3})
 
 
-@pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
+@pytest.mark.parametrize("game", mostly_long(games().values()), ids=lambda game: game.name)
 async def test_a_match_that_is_played_in_one_go_is_shown_whole_to_all_who_have_waited_for_it(game: Any) -> None:
     """House bots answer at once: more messages than an agent may leave unread come before anybody can read one."""
 

@@ -23,7 +23,8 @@ from referee.sandbox.box import SUPERVISOR, Sandbox
 from referee.sandbox.limits import MIB
 from referee.sandbox.measures import build
 from tests.sandbox import channels
-from tests.sandbox.hostile import LIMITS, program
+from tests.sandbox.conftest import LIMITS
+from tests.sandbox.hostile import program
 
 Seen = str | int
 

@@ -21,12 +21,10 @@ from pathlib import Path
 from referee.match.result import Outcome
 from referee.sandbox.box import Sandbox
 from referee.sandbox.filter import calls
-from referee.sandbox.limits import MIB, ResourceLimits
 from referee.sandbox.measures import Ran, build, run
 from tests.sandbox import attackers, attacks, probe
+from tests.sandbox.conftest import LIMITS
 
-LIMITS = ResourceLimits(memory_bytes=128 * MIB, tasks=24, tmp_bytes=4 * MIB)
-"""Tight, so that reaching them costs little."""
 NOTHING = "nothing"
 
 

@@ -13,7 +13,11 @@ from referee.tournament.designs import balance_of, exact_design, near_design
 from referee.tournament.plan import Balance
 from tests.tournament.played import plan_for
 
-SIZES = [(entrants, seats) for seats in (2, 3, 4, 5) for entrants in range(max(4, seats), 41)]
+SIZES = [
+    pytest.param(entrants, seats, marks=[pytest.mark.long] if entrants > 20 else [])
+    for seats in (2, 3, 4, 5)
+    for entrants in range(max(4, seats), 41)
+]
 UNEVEN = {(points, 3) for points in (8, 14, 20, 26, 32, 38)} | {
     (points, 5) for points in (8, 12, 14, 18, 22, 24, 28, 32, 34, 38)
 }

@@ -14,6 +14,7 @@ from referee.tournament.fixtures import Fixture, PlayedFixture, company, fixture
 from referee.tournament.plan import FaultRule, Format, Scoring, TieBreak, TournamentPlan
 from referee.tournament.scoring import match_points
 from referee.tournament.standings import FinalTable, chance_text, final_table, verdict_sentence
+from tests.cases import mostly_long
 from tests.tournament.played import plan_for, play_out, result_of
 
 
@@ -41,7 +42,7 @@ def test_points_of_a_match(scoring: Scoring, scores: list[int], outs: tuple[int,
     assert match_points(scoring, result_of(scores, outs)) == points
 
 
-@pytest.mark.parametrize(("entrants", "seats"), [(5, 2), (7, 3), (8, 3), (9, 4), (11, 5)])
+@pytest.mark.parametrize(("entrants", "seats"), mostly_long([(7, 3), (5, 2), (8, 3), (9, 4), (11, 5)]))
 @pytest.mark.parametrize("scoring", [Scoring.WINS, Scoring.PLACES])
 def test_the_stronger_comes_first(entrants: int, seats: int, scoring: Scoring) -> None:
     plan = plan_for(entrants, seats=seats, scoring=scoring)
@@ -79,7 +80,7 @@ def test_head_to_head_separates_two_with_the_same_points() -> None:
     results = play_out(plan)  # 0 beats all; now 3 beats 0, and 1 lost only to 0
     broken(results, plan, {(0, 3): (0, 1), (3, 0): (1, 0)})
     table = table_of(plan, results)
-    assert order(table) == [0, 1, 2, 3] or order(table)[:2] == [0, 1]
+    assert order(table)[:2] == [0, 1]
     assert table.rows[0].points == table.rows[1].points
     assert table.rows[0].numbers == {TieBreak.HEAD_TO_HEAD: Fraction(1)}
     assert table.rows[1].numbers == {TieBreak.HEAD_TO_HEAD: Fraction(0)}
@@ -95,8 +96,7 @@ def test_each_tie_break_can_decide_a_circle_of_three(kind: TieBreak, first: int)
     results = play_out(plan, circle)
     if kind is TieBreak.SCORE_DIFFERENCE:
         broken(results, plan, {(2, 0): (5, 0)})
-    else:  # 1 wins in the last seat against 0, and loses in the first against it, as 0 against 1 otherwise
-        broken(results, plan, {(0, 1): (0, 1), (2, 1): (1, 0), (1, 2): (1, 0), (1, 0): (0, 1)})
+    else:  # all win two matches: 1 in the last seat both times, 0 and 2 once
         broken(
             results,
             plan,

@@ -23,6 +23,7 @@ from referee.registry import find
 from tests.ladder.real_ladder import played_ladder
 from tests.ladder.runs import run
 from tests.patience import patient
+from tests.web.hostile_ladder import hostile_ladder
 from tests.web.served import serving_pages
 
 GAMES = ("yunnan", "cargo_noir")
@@ -53,6 +54,18 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def home(shared_home: Home, tmp_path: Path) -> Home:
     """A copy that a test may change."""
     return Home(shutil.copytree(shared_home.folder, tmp_path / "home"))
+
+
+@pytest.fixture(scope="session")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder with hostile names; do not change it."""
+    return hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+
+
+@pytest.fixture
+def hostile_copy(hostile: Home, tmp_path: Path) -> Home:
+    """A copy that a test may change."""
+    return Home(shutil.copytree(hostile.folder, tmp_path / "home"))
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -194,50 +195,49 @@ def test_wrong_tokens_are_in_the_journal_and_no_token_is(
 POSTS = ["/login", "/logout", "/me/retire", "/me/requalify", "/me/at-tables", "/submit"]
 
 
-@pytest.mark.parametrize("path", POSTS)
-def test_a_form_on_another_site_changes_nothing(home: Home, tokens: dict[str, str], browse: Browse, path: str) -> None:
+def test_a_form_on_another_site_changes_nothing(home: Home, tokens: dict[str, str], browse: Browse) -> None:
     client = browse(home, SITE)
     cookies = {"cookie": f"dogana={tokens['ann']}"}
-    for headers in (
+    foreign: list[dict[str, str]] = [
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"origin": "https://evil.example"},
         {"origin": "null"},
         {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1"},
-    ):
+    ]
+    for path, headers in product(POSTS, foreign):
         answer = client.post(path, data={"bot": FAULTY, "token": tokens["eve"]}, headers={**cookies, **headers})
-        assert answer.status_code == 403, headers
-        assert "set-cookie" not in answer.headers
+        assert answer.status_code == 403, (path, headers)
+        assert "set-cookie" not in answer.headers, path
     with Store(home.database, create=False) as store:
         assert not store.admission.retired()
 
 
-@pytest.mark.parametrize(
-    ("public_url", "host", "origin", "status"),
-    [
-        ("", "ladder.example", "http://ladder.example", 303),
-        ("", "ladder.example", "https://ladder.example", 303),  # a proxy that says nothing of TLS
-        ("https://ladder.example", "ladder.example", "https://ladder.example", 303),
-        ("https://ladder.example", "ladder.example", "http://ladder.example", 403),
-        ("https://ladder.example", "127.0.0.1:8780", "https://ladder.example", 303),  # a proxy that changes the host
-        ("https://ladder.example", "127.0.0.1:8780", "https://evil.example", 403),
-        ("", "", "null", 403),
-        ("", "", "https://", 403),
-    ],
-)
 def test_where_browsers_tell_the_origin_alone_it_must_be_ours(
-    home: Home, tokens: dict[str, str], browse: Browse, public_url: str, host: str, origin: str, status: int
+    home: Home, tokens: dict[str, str], browse: Browse
 ) -> None:
-    client = browse(home, replace(SITE, public_url=public_url, host_names=frozenset({"ladder.example"})))
-    answer = client.post("/login", data={"token": tokens["ann"]}, headers={"host": host, "origin": origin})
-    assert answer.status_code == status
+    site = replace(SITE, host_names=frozenset({"ladder.example"}))
+    unnamed, named = browse(home, site), browse(home, replace(site, public_url="https://ladder.example"))
+    for client, host, origin, status in (
+        (unnamed, "ladder.example", "http://ladder.example", 303),
+        (unnamed, "ladder.example", "https://ladder.example", 303),  # a proxy that says nothing of TLS
+        (named, "ladder.example", "https://ladder.example", 303),
+        (named, "ladder.example", "http://ladder.example", 403),
+        (named, "127.0.0.1:8780", "https://ladder.example", 303),  # a proxy that changes the host
+        (named, "127.0.0.1:8780", "https://evil.example", 403),
+        (unnamed, "", "null", 403),
+        (unnamed, "", "https://", 403),
+    ):
+        client.cookies.clear()
+        answer = client.post("/login", data={"token": tokens["ann"]}, headers={"host": host, "origin": origin})
+        assert answer.status_code == status, (client is named, host, origin)
 
 
-@pytest.mark.parametrize("path", POSTS)
-def test_nothing_is_changed_by_a_link(client: httpx.Client, home: Home, tokens: dict[str, str], path: str) -> None:
+def test_nothing_is_changed_by_a_link(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
     log_in(client, tokens["ann"])
-    client.get(path, params={"bot": FAULTY, "token": tokens["eve"]})
-    assert tokens["ann"] == client.cookies["dogana"]
+    for path in POSTS:
+        client.get(path, params={"bot": FAULTY, "token": tokens["eve"]})
+        assert tokens["ann"] == client.cookies["dogana"], path
     with Store(home.database, create=False) as store:
         assert not store.admission.retired()
 
@@ -284,27 +284,22 @@ def test_a_program_can_be_run_though_browsers_do_not_say_so(newcomer: httpx.Clie
     assert "bot" in reason_in(answer)
 
 
-@pytest.mark.parametrize(
-    ("bot", "file", "content", "says"),
-    [
+def test_a_refusal_says_why_and_keeps_what_was_typed(newcomer: httpx.Client, home: Home) -> None:
+    for bot, file, content, says in (
         ("<img src=x>", "bot.py", BOT, "1 to 40 letters"),
         ("best", "bot.py", BOT, "another author"),
         ("mybot", "bot.zip", b"PK not really", "damaged"),
         ("mybot", "", b"", "choose a file"),
-    ],
-)
-def test_a_refusal_says_why_and_keeps_what_was_typed(
-    newcomer: httpx.Client, home: Home, bot: str, file: str, content: bytes, says: str
-) -> None:
-    answer = newcomer.post("/submit", data={"bot": bot}, files={"file": (file, content)})
-    assert answer.status_code in (400, 403)
-    assert says in reason_in(answer)
-    field = soup(answer).select_one("input[name=bot]")
-    assert field is not None
-    assert field["value"] == bot
-    assert "choose it again" in answer.text
-    assert str(home.folder) not in answer.text
-    assert "<img" not in answer.text
+    ):
+        answer = newcomer.post("/submit", data={"bot": bot}, files={"file": (file, content)})
+        assert answer.status_code in (400, 403), says
+        assert says in reason_in(answer)
+        field = soup(answer).select_one("input[name=bot]")
+        assert field is not None
+        assert field["value"] == bot
+        assert "choose it again" in answer.text
+        assert str(home.folder) not in answer.text
+        assert "<img" not in answer.text
     assert versions(home, "mybot") == 0
     assert list(home.versions.glob(".receiving-*")) == []
 
@@ -471,12 +466,10 @@ def test_on_a_full_disk_authors_are_known_still(home: Home, tokens: dict[str, st
         assert not authors.tokens()[0].used_at
 
 
-@pytest.mark.parametrize(
-    ("sent", "said"), [("new", "The ladder tries it now"), ("v1", "Nothing new"), ("Call 555", None)]
-)
-def test_a_link_says_nothing_in_our_name(ann: httpx.Client, sent: str, said: str | None) -> None:
-    notice = soup(ann.get(f"/me/bots/{FAULTY}", params={"sent": sent})).select_one(".notice")
-    assert (notice is not None and said in notice.text) if said else notice is None
+def test_a_link_says_nothing_in_our_name(ann: httpx.Client) -> None:
+    for sent, said in (("new", "The ladder tries it now"), ("v1", "Nothing new"), ("Call 555", None)):
+        notice = soup(ann.get(f"/me/bots/{FAULTY}", params={"sent": sent})).select_one(".notice")
+        assert (notice is not None and said in notice.text) if said else notice is None, sent
 
 
 def test_submissions_have_an_allowance_that_the_page_tells(home: Home, tokens: dict[str, str], browse: Browse) -> None:
@@ -615,10 +608,10 @@ def test_a_bot_is_retired_and_comes_back(ann: httpx.Client, home: Home) -> None:
         assert not store.admission.retired()
 
 
-@pytest.mark.parametrize("path", ["/me/retire", "/me/requalify", "/me/at-tables"])
-def test_nobody_changes_a_bot_of_another(ann: httpx.Client, home: Home, path: str) -> None:
-    for bot, status in {"best": 403, "greedy": 404, "nobody": 404, "": 404, "../x": 404}.items():
-        assert ann.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == status, bot
+def test_nobody_changes_a_bot_of_another(ann: httpx.Client, home: Home) -> None:
+    statuses = {"best": 403, "greedy": 404, "nobody": 404, "": 404, "../x": 404}
+    for path, bot in product(("/me/retire", "/me/requalify", "/me/at-tables"), statuses):
+        assert ann.post(path, data={"bot": bot, "at_tables": "yes"}).status_code == statuses[bot], (path, bot)
     with Store(home.database, create=False) as store:
         assert not store.admission.retired()
         assert not store.roster.at_tables()

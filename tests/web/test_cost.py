@@ -42,7 +42,7 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Home]:
             ("/bots/{bot}", {"bot": "bot0"}, {}),
             ("/compare", {}, {"one": "bot1", "other": "bot2"}),
         ],
-        3,
+        0,  # tests/ladder/test_cost.py has the same questions
     ),
     ids=lambda value: value if isinstance(value, str) else ",".join(value.values()),
 )

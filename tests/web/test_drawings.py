@@ -22,7 +22,6 @@ from ladder.http.pictures.drawings import LIMITS, Drawing, DrawingLimits, Drawin
 from ladder.operation.errors import TooMuch
 from ladder.operation.home import Home
 from referee.pages.match import make_page
-from referee.records.record import RecordWriter, header
 from referee.registry import find
 from tests.patience import wait_until
 from tests.tables import Table, plan_of
@@ -63,10 +62,7 @@ def record_of(path: Path, seed: int = 1) -> bytes:
     table = Table(plan)
     while table.match.result is None:
         table.answer(min(table.open), 0)
-    writer = RecordWriter(path)
-    writer.append(header(plan), *table.lines)
-    writer.finish()
-    return path.read_bytes()
+    return table.record(path).read_bytes()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup, Tag
 
 from ladder.http.requests.visit import Site
 from ladder.operation.home import Home
+from tests.cases import mostly_long
 from tests.web.conftest import browsing
 
 MAX_BYTES = 100_000
@@ -35,7 +36,7 @@ def kind_of(address: str) -> str:
 SERVED = Site(takes_bots=True, has_tables=True, address="ladder:7800", url="http://ladder:8780")
 
 
-@pytest.fixture(scope="module", params=[Site(), SERVED], ids=["looked at", "served"])
+@pytest.fixture(scope="module", params=mostly_long([SERVED, Site()]), ids=["served", "looked at"])
 def pages(request: pytest.FixtureRequest, played: Home) -> Found:
     """All that links lead to from the start page, some of each kind."""
     with browsing(played, request.param) as client:

@@ -21,9 +21,10 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 EVIL = f"</title><script>alert(1)</script>]]>&{LOUD}\x00\ufffe"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    home = played_ladder(tmp_path / "home", 5)
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder on which a bot has not qualified, for a reason that is hostile."""
+    home = played_ladder(tmp_path_factory.mktemp("shared") / "home", 5)
     with Store(home.database, create=False) as store:
         [version] = store.roster.versions_called(FAULTY)
         [condition] = store.roster.conditions().values()

@@ -21,15 +21,14 @@ from ladder.questions.standings import TopRequest
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
 from tests.ladder.real_ladder import FAULTY
 from tests.web.conftest import Browse, new_ladder
-from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+from tests.web.hostile_ladder import MARKUP, check_markup, page, rows, table_of, text_of
 
 MATCHES = "/games/{game}/matches"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A ladder that no test changes."""
-    return hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+def home(hostile: Home) -> Home:
+    return hostile
 
 
 # --- start --------------------------------------------------------------------------------------------------
@@ -49,8 +48,8 @@ def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Hom
     assert [row["Match"] for row in rows(table_of(document, "The last matches"))] == [one.match[:8] for one in last]
 
 
-def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
-    home = hostile_ladder(tmp_path / "home")
+def test_the_start_page_has_what_is_being_played(hostile_copy: Home) -> None:
+    home = hostile_copy
     with Store(home.database, create=False) as store:
         match = next_matches(store)[0]
     with announced(home, match, "unix:nowhere"):

@@ -10,32 +10,23 @@ from bs4 import BeautifulSoup
 
 from ladder.http.rendering.rulebook import rules_from
 from referee.registry import games
-from tests.cases import mostly_long
 from tests.test_rule_numbers import GAMES, RULE
 from tests.web.conftest import soup
 
 
 @pytest.mark.parametrize("game", games())
-def test_every_numbered_rule_can_be_linked_to(seen: httpx.Client, game: str) -> None:
+def test_all_rules_are_there_each_with_an_anchor_and_every_link_leads_to_one(seen: httpx.Client, game: str) -> None:
+    rules = (GAMES / game / "RULES.md").read_text()
     page = soup(seen.get(f"/games/{game}/rules"))
-    anchors = [str(tag["id"]) for tag in page.select("[id]")]
-    assert len(anchors) == len(set(anchors))
-    assert set(RULE.findall((GAMES / game / "RULES.md").read_text())) - set(anchors) == set()
-
-
-@pytest.mark.parametrize("game", mostly_long(games()))
-def test_the_contents_and_every_mention_of_a_rule_lead_somewhere(seen: httpx.Client, game: str) -> None:
-    page = soup(seen.get(f"/games/{game}/rules"))
+    ids = [str(tag["id"]) for tag in page.select("[id]")]
+    anchors = set(ids)
+    assert len(ids) == len(anchors)
+    assert set(RULE.findall(rules)) - anchors == set()
     links = [str(tag["href"]) for tag in page.select("main [href^='#']")]
     assert len(links) > 100
-    assert [link for link in links if page.find(id=link[1:]) is None] == []
-
-
-@pytest.mark.parametrize("game", games())
-def test_all_words_of_the_rules_are_there(seen: httpx.Client, game: str) -> None:
-    said = soup(seen.get(f"/games/{game}/rules")).text
-    words = re.findall(r"\w{4,}", (GAMES / game / "RULES.md").read_text())
-    assert set(words) - set(re.findall(r"\w{4,}", said)) <= {"json", "text"}  # the kinds of code blocks
+    assert [link for link in links if link[1:] not in anchors] == []
+    words, said = (set(re.findall(r"\w{4,}", text)) for text in (rules, page.text))
+    assert words - said <= {"json", "text"}  # the kinds of code blocks
 
 
 def test_a_rule_is_marked_where_it_begins_and_linked_where_it_is_named() -> None:

@@ -39,7 +39,7 @@ from tests.ladder.made import CONDITION
 from tests.ladder.real_ladder import LOUD, played_ladder
 from tests.patience import patient
 from tests.referee.test_wire import certificate
-from tests.web.conftest import Browse, new_ladder
+from tests.web.conftest import Browse, browsing, new_ladder
 from tests.web.served import serving_pages
 
 SITE = Site(takes_bots=True, url="https://ladder.example:8780")
@@ -60,9 +60,17 @@ def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     return home
 
 
-@pytest.fixture
-def client(home: Home, browse: Browse) -> httpx.Client:
-    return browse(home, SITE)
+@pytest.fixture(scope="module")
+def client(shared_home: Home) -> Iterator[httpx.Client]:
+    """For tests that change nothing."""
+    with browsing(shared_home, SITE) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def pages(client: httpx.Client, shared_home: Home) -> dict[str, httpx.Response]:
+    """Every page, by its path."""
+    return {path: client.get(path) for path in pages_of(shared_home)}
 
 
 def raw(client: httpx.Client, head: bytes, body: bytes = b"") -> bytes:
@@ -130,13 +138,12 @@ def pages_of(home: Home) -> list[str]:
 # --- headers ------------------------------------------------------------------------------------------------
 
 
-def test_every_answer_says_what_browsers_may_do_with_it(client: httpx.Client, home: Home) -> None:
-    asset = re.findall(r'"([^"]*static/[^"]*)"', client.get("/").text)[0]
-    requests = [("GET", page) for page in pages_of(home)]
-    requests += [("GET", f"/{asset}"), ("HEAD", "/"), ("DELETE", "/"), ("POST", "/login"), ("POST", "/logout")]
+def test_every_answer_says_what_browsers_may_do_with_it(client: httpx.Client, pages: dict[str, httpx.Response]) -> None:
+    asset = re.findall(r'"([^"]*static/[^"]*)"', pages["/"].text)[0]
+    requests = [("GET", f"/{asset}"), ("HEAD", "/"), ("DELETE", "/"), ("POST", "/login"), ("POST", "/logout")]
     requests += [("GET", path) for path in ("/nothing", "/bots/", "/me", f"{PREFIX}/bots", f"{PREFIX}/nothing")]
-    for method, path in requests:
-        answer = client.request(method, path)
+    answers = [*pages.items(), *((path, client.request(method, path)) for method, path in requests)]
+    for path, answer in answers:
         assert answer.status_code < 500, (path, answer.text)
         for name, value in HEADERS.items():
             assert answer.headers[name] == value or "replay.html" in path, (path, name)
@@ -311,14 +318,14 @@ def test_of_a_long_address_little_is_said_again(client: httpx.Client, path: str)
     assert len(long.text) < len(short.text) + 1200
 
 
-def test_methods_that_a_page_does_not_have_are_refused(client: httpx.Client, home: Home) -> None:
+def test_methods_that_a_page_does_not_have_are_refused(client: httpx.Client, pages: dict[str, httpx.Response]) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"):
         for path in ("/", "/bots", "/enter", "/feed.xml", f"{PREFIX}/openapi.json"):
             answer = client.request(method, path)
             if (method, path) != ("OPTIONS", f"{PREFIX}/openapi.json"):
                 assert answer.status_code == 405, (method, path)
-    for page in pages_of(home):
-        head, whole = client.head(page), client.get(page)
+    for page, whole in pages.items():
+        head = client.head(page)
         assert (head.status_code, head.content) == (whole.status_code, b"")
 
 
@@ -346,17 +353,16 @@ def check_markup(answer: httpx.Response, path: str) -> None:
     assert str(7717 * 7919) not in answer.text  # a template within the text was not run
 
 
-def test_markup_in_names_and_reasons_stays_text_on_every_page(client: httpx.Client, home: Home) -> None:
+def test_markup_in_names_and_reasons_stays_text_on_every_page(pages: dict[str, httpx.Response]) -> None:
     seen = 0
-    for path in pages_of(home):
-        answer = client.get(path)
+    for path, answer in pages.items():
         check_markup(answer, path)
         seen += "alert(1)" in answer.text
     assert seen > 5
 
 
 @pytest.mark.parametrize("text", mostly_long([EVIL, SQL, LOUD, "\x00%\\", "\ud800", "a" * 3000]))
-def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: str) -> None:
+def test_whatever_is_typed_stays_text(client: httpx.Client, shared_home: Home, text: str) -> None:
     """In every place of every page where something can be typed: names in the path, and the query."""
     typed = quote(text, safe="", errors="surrogatepass")
     names = [
@@ -371,11 +377,12 @@ def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: st
             check_markup(client.get(f"{path}?{name}={typed}"), f"{path}?{name}")
     for path in ("/login", "/me", "/me/log", "/submit"):
         check_markup(client.get(f"{path}?what={typed}&bot={typed}"), path)
-    with Store(home.database, create=False) as store:
+    with Store(shared_home.database, create=False) as store:
         assert len(store.roster.versions()) == 5
 
 
-def test_what_is_typed_into_forms_stays_text(client: httpx.Client, home: Home) -> None:
+def test_what_is_typed_into_forms_stays_text(home: Home, browse: Browse) -> None:
+    client = browse(home, SITE)
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
     client.post("/login", data={"token": token})
@@ -390,7 +397,8 @@ def test_what_is_typed_into_forms_stays_text(client: httpx.Client, home: Home) -
         check_markup(client.post("/submit", data={"bot": "ok", text: text}, files={"file": ("a.zip", b"1")}), "/submit")
 
 
-def test_what_one_author_sees_is_kept_for_nobody_else(client: httpx.Client, home: Home, browse: Browse) -> None:
+def test_what_one_author_sees_is_kept_for_nobody_else(home: Home, browse: Browse) -> None:
+    client = browse(home, SITE)
     with Authors(home.database, create=False) as authors:
         token = authors.add("zoe")
     client.post("/login", data={"token": token})

@@ -21,13 +21,13 @@ from ladder.http.requests.visit import Page, Site, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.tournament_matches import TournamentMatches
-from tests.commands.conftest import Dogana, dogana
+from tests.commands.conftest import Dogana, dogana, here
 from tests.ladder.announced import closed, set_clock
 from tests.ladder.made import CONDITION
 from tests.ladder.real_ladder import play_really, played_ladder
 from tests.web.conftest import GAMES, new_ladder
 
-__all__ = ["dogana"]
+__all__ = ["dogana", "here"]
 
 
 def silent(done: int, of: int) -> None:
@@ -166,7 +166,7 @@ def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("contents", [None, "no JSON", '{"files": ["../other.txt"]}', '{"files": [1]}'])
-def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, dogana: Dogana, contents: str | None) -> None:
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, here: Dogana, contents: str | None) -> None:
     home = new_ladder(tmp_path / "ladder")
     folder = tmp_path / "thesis"
     folder.mkdir()
@@ -175,7 +175,7 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, dogana: Doga
     if contents is not None:
         (folder / CONTENTS).write_text(contents)
     before = files(folder)
-    ended = dogana("ladder", "site", folder, "--home", home.folder, status=1)
+    ended = here("ladder", "site", folder, "--home", home.folder, status=1)
     assert "contains something other than the pages of a ladder" in ended.stderr
     assert files(folder) == before
     assert (tmp_path / "other.txt").exists()

@@ -20,16 +20,15 @@ from ladder.questions.standings import TopRequest
 from referee.registry import UnknownGame
 from tests.ladder.filled import filled
 from tests.ladder.made import CONDITION, GAME, OTHER
-from tests.web.hostile_ladder import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+from tests.web.hostile_ladder import MARKUP, check_markup, page, rows, table_of, text_of
 
 STANDINGS = "/games/{game}"
 UNDER = "/games/{game}/under/{slug}"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    """A ladder that no test changes."""
-    return hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+def home(hostile: Home) -> Home:
+    return hostile
 
 
 def listed(home: Home, **query: str) -> list[dict[str, str]]:
