@@ -335,6 +335,20 @@ def test_a_tournament_inside_the_folder_of_a_bot_is_no_part_of_the_bot(cup: Path
         place.check(plan, bot_hashes(plan, tmp_path, place.own))
 
 
+@pytest.mark.usefixtures("bots")
+def test_behind_a_link_a_tournament_has_the_bots_that_were_named(here: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "cup").symlink_to("real/deep")
+    (tmp_path / "real" / "bot.py").write_text(f"{BOT}# where `..` leads from the name of the link\n")
+    here("tournament", "new", "cup", "greedy", "bot.py", *GAME)
+    place = TournamentFolder(tmp_path / "cup")
+    assert place.directory(place.plan()).samefile(tmp_path)
+    edit(tmp_path / "cup", 'directory = "../.."', 'directory = "."')
+    edit(tmp_path / "cup", '"bot.py"', '"../../bot.py"')
+    here("tournament", "add", "cup", "other.py")
+    assert (tmp_path / "cup" / place.plan().entrants[-1].seat).samefile(tmp_path / "other.py")
+
+
 def test_a_bot_inside_the_folder_of_the_tournament_is_compared(cup: Path, tmp_path: Path) -> None:
     edit(cup, '"bot.py"', '"cup/bots"')
     (cup / "bots").mkdir()

@@ -170,7 +170,7 @@ def new(
         "scoring": scoring.value,
         "tie_breaks": [one.value for one in (SWISS_TIE_BREAKS if is_swiss else DEFAULT_TIE_BREAKS)],
         "faults": faults.value,
-        "directory": os.path.relpath(Path.cwd(), folder),
+        "directory": os.path.relpath(Path.cwd(), folder.resolve()),  # as the kernel goes up: a link leads elsewhere
         "of_format": _of_format(form, len(entrants), rounds, advance, preliminary, qualify),
         "entrants": written_entrants([named(word) for word in entrants], "", chosen),
         "isolation": _isolation(
