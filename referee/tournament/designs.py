@@ -33,7 +33,7 @@ MAX_POINTS = 40
 _STEPS = 4000
 """The number of steps of the search for each base block."""
 _MORE = 3
-"""The maximum number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one."""
+"""The number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one; more if some never meet."""
 _COOLING = 4.0
 """The inverse temperature at the end of the search."""
 
@@ -81,16 +81,16 @@ def near_design(points: int, size: int) -> Blocks:
     exact = exact_design(points, size)
     # A base block of k has k (k - 1) differences, and each of the n - 1 must occur for all to meet.
     fewest = math.ceil((points - 1) / (size * (size - 1)))
-    blocks: Blocks = []
-    for count in range(fewest, fewest + _MORE):
+    count = fewest
+    while True:
         # A base block has as many translations as there are points.
         if exact is not None and len(exact) <= count * points:
             return exact
         blocks = develop(points, points, _even_base(points, size, count))
         least, most = balance_of(points, blocks).meetings
-        if least > 0 and most - least <= 1:
-            break
-    return blocks
+        count += 1
+        if least > 0 and (most - least <= 1 or count >= fewest + _MORE):
+            return blocks
 
 
 def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:

@@ -56,6 +56,11 @@ def test_without_such_a_design_or_with_fewer_tables_meetings_differ_by_one(point
     assert count.tables <= points * (points - 1) / 2 or points <= size + 1
 
 
+def test_in_a_large_field_without_an_even_design_everybody_meets_everybody() -> None:
+    """Here the three smallest sizes leave pairs that never meet."""
+    assert balance_of(296, near_design(296, 4)).meetings == (1, 2)
+
+
 @pytest.mark.parametrize(("entrants", "seats"), SIZES)
 def test_in_the_fixtures_of_a_round_robin_everybody_sits_in_every_seat_equally_often(entrants: int, seats: int) -> None:
     plan = plan_for(entrants, seats=seats, blocks=1)
