@@ -96,6 +96,7 @@ def refused(here: Dogana, *words: object) -> str:
         (["greedy", "random", "--format", "gauntlet", "--hosts", "2"], "a gauntlet needs a challenger"),
         (["greedy", "random", "-o", "last_trun=3"], "tournament.toml: cargo_noir has no option 'last_trun' (did you mean last_turn?)"),
         (["greedy", "random", "-o", "last_turn=1"], "option last_turn can be track or a number from 2 to 20, not 1"),
+        (["greedy", "random", "-o", "last_turn=\u0663"], "option last_turn can be track or a number from 2 to 20, not '\u0663'"),
         (["greedy", "random", "--game", "yunan"], "tournament.toml: there is no game 'yunan' (did you mean yunnan?)"),
         (["greedy", "random", "--game", "yunnan", "-o", "last_turn=3"], "--option is for a single game"),
         (["greedy", "random", "--game", "cargo_noir"], "has a game twice with the same options"),
@@ -170,6 +171,11 @@ def test_names_may_have_markup_and_separators_and_do_nothing(here: Dogana, tmp_p
     here("tournament", "page", "cup", "public")
     assert "<script" not in (tmp_path / "public" / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["cup", "one", "public", "three", "two"]
+
+
+def test_a_number_may_begin_with_a_zero_as_in_a_match(here: Dogana) -> None:
+    here("tournament", "new", "cup", "greedy", "random", "--game", "cargo_noir", "-o", "last_turn=03")
+    here("tournament", "show", "cup")
 
 
 @pytest.mark.usefixtures("bots")

@@ -57,6 +57,8 @@ from referee.tournament.plan import (
 Value = str | float | Sequence[str] | None
 _NAMED = re.compile(r"[\w. -]+")
 """A name before `=`, as in `ann=bots/ann.py`; a name with other characters needs a bot after it."""
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+"""A whole number in TOML; other digits, as in `03`, stay text, which a game reads as well."""
 
 
 def new(
@@ -272,7 +274,7 @@ def _entry(key: str, value: Value, comment: str, *, is_set: bool = False) -> str
 def _games(names: Sequence[str], options: Sequence[str]) -> str:
     chosen = read_options(options)
     given = ", ".join(
-        f"{_toml(name)} = {value if value.isdecimal() else _toml(value)}" for name, value in chosen.items()
+        f"{_toml(name)} = {value if _NUMBER.fullmatch(value) else _toml(value)}" for name, value in chosen.items()
     )
     written = f"options = {{ {given} }}\n" if given else "# options = { openings = 4 }  # `dogana games` lists them\n"
     return "\n".join(f"[[games]]\ngame = {_toml(name)}\n{written}" for name in names)
