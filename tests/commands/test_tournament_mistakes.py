@@ -16,7 +16,7 @@ from referee.bots.files import BotLimits
 from referee.commands.plan_file import COMPARISON, SERIES
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
-from referee.tournament.plan import MAY_CHANGE, TournamentError, facts, read_plan
+from referee.tournament.plan import MAX_MATCHES, MAY_CHANGE, TournamentError, facts, read_plan
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
@@ -399,6 +399,18 @@ def test_a_plan_that_names_any_folder_does_not_have_verify_read_all_of_it(here: 
         plan = TournamentFolder(cup).plan()
         assert "bot" in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT)))
         assert "bot" not in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT) - 1))
+
+
+def test_the_table_of_the_largest_tournament_can_be_read_again(tmp_path: Path) -> None:
+    place, written = TournamentFolder(tmp_path), {}
+    sizes = []
+    for number in (1, 2):
+        written[f"round1-table10000{number}-cargo_noir-block1-rotation0"] = "0" * 64
+        place.write_result({"records": written})
+        sizes.append(place.result.stat().st_size)
+    with place.result.open("a") as file:
+        file.write("\n" * (sizes[1] - sizes[0]) * MAX_MATCHES)  # in place of as many records
+    assert place.read_result() == {"records": written}
 
 
 def test_a_change_to_a_value_that_json_has_not_is_named(here: Dogana, cup: Path) -> None:
