@@ -305,6 +305,12 @@ def test_attaching_needs_an_input_that_can_be_waited_for(record: Path, tmp_path:
         )  # fmt: skip
     assert ended.returncode == 1
     assert "standard input is a file" in ended.stderr.splitlines()[-1]
+    closed = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "ladder", "replay", str(record), "--as", "0", "--bot", bot, "--attach", "--unconfined"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False, timeout=patient(60),
+    )  # fmt: skip
+    assert closed.returncode == 1
+    assert "standard input is closed" in closed.stderr.splitlines()[-1]
 
 
 def test_ctrl_c_ends_a_bot_that_never_answers(record: Path, tmp_path: Path) -> None:
