@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from referee.tournament.certainty import Certainty, certainty
-from referee.tournament.course import TournamentCourse, swiss_points
+from referee.tournament.course import TournamentCourse, matches_to_come, swiss_points
 from referee.tournament.fixtures import PlayedFixture, Results
 from referee.tournament.ordering import in_order
-from referee.tournament.plan import Format, TieBreak, TournamentPlan
+from referee.tournament.plan import Format, Scoring, TieBreak, TournamentPlan
 from referee.tournament.scoring import counted, is_out, means, struck_out
-from referee.tournament.to_come import matches_to_come
 
 
 @dataclass(slots=True)
@@ -122,6 +121,41 @@ def chance_text(chance: float | None) -> str:
     if chance is None:
         return "-"
     return "over 0.99" if chance >= 0.995 else "under 0.01" if chance < 0.005 else f"{chance:.2f}"
+
+
+def table_texts(plan: TournamentPlan, table: FinalTable) -> tuple[list[str], list[list[str]]]:
+    """Return the heads of the columns, and the cells of each row, for terminals and pages."""
+    used = [one for one in plan.tie_breaks if any(one in row.numbers for row in table.rows)]
+    heads = ["place", "entrant", "matches", f"{plan.scoring.value} per match", *(one.value for one in used), "best"]
+    rows = [
+        [
+            "struck out" if row.is_struck else str(row.place),
+            plan.names[row.entrant],
+            str(row.matches),
+            _points_text(plan, row),
+            *(_tie_break_text(row, one) for one in used),
+            chance_text(row.best),
+        ]
+        for row in table.rows
+    ]
+    return heads, rows
+
+
+def _points_text(plan: TournamentPlan, row: TableRow) -> str:
+    """Return the points per match and their interval."""
+    digits = 1 if plan.scoring is Scoring.SCORE else 3
+    if not row.matches:
+        return "-"
+    mean = f"{float(row.points):.{digits}f}"
+    return mean if row.interval is None else f"{mean} ({row.interval[0]:.{digits}f} to {row.interval[1]:.{digits}f})"
+
+
+def _tie_break_text(row: TableRow, kind: TieBreak) -> str:
+    """Return the value of a tie-break; empty if the tie-break was not needed."""
+    number = row.numbers.get(kind)
+    if number is None:
+        return ""
+    return str(number) if number.denominator == 1 else f"{float(number):.3f}"
 
 
 def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:

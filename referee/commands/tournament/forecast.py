@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from referee.terminal import counted
-from referee.tournament.course import course, evenness
+from referee.tournament.course import course, evenness, matches_to_come
 from referee.tournament.plan import Format, Preliminary, TournamentPlan
-from referee.tournament.to_come import matches_to_come
 
 
 def forecast(plan: TournamentPlan) -> str:
