@@ -9,9 +9,8 @@ from fractions import Fraction
 from referee.tournament.certainty import Certainty, certainty
 from referee.tournament.course import TournamentCourse, matches_to_come, swiss_points
 from referee.tournament.fixtures import PlayedFixture, Results
-from referee.tournament.ordering import in_order
 from referee.tournament.plan import Format, Scoring, TieBreak, TournamentPlan
-from referee.tournament.scoring import counted, is_out, means, struck_out
+from referee.tournament.scoring import Group, counted, in_order, is_out, means, struck_out
 
 
 @dataclass(slots=True)
@@ -64,9 +63,9 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
     groups = _knockout_order(course, placed) if knockout else in_order(plan, valid, points, placed)
     sure = _certainty_of_final(plan, course, valid) if knockout else certainty(plan, valid, placed)
     rows: list[TableRow] = []
-    for group, numbers in [*groups, *([(sorted(struck), {})] if struck else [])]:
+    for group in [*groups, *([Group(sorted(struck))] if struck else [])]:
         place = len(rows) + 1
-        for entrant in group:
+        for entrant in group.entrants:
             rows.append(
                 TableRow(
                     entrant=entrant,
@@ -78,7 +77,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     outs=_outs(played, entrant),
                     byes=sum(entrant in one.byes for one in course.rounds),
                     is_struck=entrant in struck,
-                    numbers=numbers,
+                    numbers=group.numbers,
                 )
             )
     # After the end, nothing is still to come, even if a Swiss tournament has ended early for want of entrants.
@@ -87,15 +86,13 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
     return FinalTable(rows, len(played), total, is_final)
 
 
-def _knockout_order(
-    course: TournamentCourse, placed: Sequence[int]
-) -> list[tuple[list[int], dict[TieBreak, Fraction]]]:
+def _knockout_order(course: TournamentCourse, placed: Sequence[int]) -> list[Group]:
     """Order the entrants of a knockout by the round of their elimination, then by their place at the table."""
     fallen = [group for groups in reversed(course.fallen) for group in groups]
     gone = {entrant for group in fallen for entrant in group.entrants}
-    left = [entrant for entrant in placed if entrant not in gone]
-    groups = [([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
-    return [(group, numbers) for group, numbers in [(left, {}), *groups] if group]
+    left = Group([entrant for entrant in placed if entrant not in gone])
+    groups = [Group([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
+    return [group for group in [left, *groups] if group.entrants]
 
 
 def _certainty_of_final(
