@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from referee.kit.chance import LiveChance
-from referee.tournament.designs import Blocks, MeetingCount, balance_of, exact_design, near_design
+from referee.tournament.designs import Blocks, balance_of, exact_design, near_design
 from referee.tournament.fixtures import Company, Fixture, PlayedFixture, Results, company, fixtures
 from referee.tournament.knockout import knockout_tables, sizes
 from referee.tournament.plan import Balance, Format, Preliminary, TournamentError, TournamentPlan
@@ -189,8 +189,8 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
     return before.union(*rounds)
 
 
-def evenness(plan: TournamentPlan) -> MeetingCount:
-    """Count the tables of each entrant and of each pair of entrants in a round robin."""
+def evenness(plan: TournamentPlan) -> tuple[int, int]:
+    """Return the minimum and the maximum number of tables that two entrants of a round robin share."""
     return balance_of(len(plan.entrants), [one.entrants for one in _round_robin(plan)])
 
 

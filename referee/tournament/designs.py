@@ -6,7 +6,7 @@ for each entrant, and lambda n (n - 1) / (k (k - 1)) in all. For k up to 5, ther
 for n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics
 11, 1975).
 
-`families.txt` contains a design with the fewest tables for each n up to `MAX_POINTS`, unless it needs more tables than
+`families.txt` contains a design with the fewest tables for each n up to 40, unless it needs more tables than
 there are pairs. Each is written as base blocks, from which it is developed: points p < c m are c copies of the integers
 modulo m, a last point stays where it is, and all m translations of the base blocks are the design (R. C. Bose, On the
 construction of balanced incomplete block designs, Annals of Eugenics 9, 1939: differences, with a fixed point). The base
@@ -24,12 +24,10 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import combinations
 
-MAX_POINTS = 40
 _STEPS = 4000
 """The number of steps of the search for each base block."""
 _MORE = 3
@@ -40,26 +38,11 @@ _COOLING = 4.0
 Blocks = list[tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class MeetingCount:
-    """The evenness of a design."""
-
-    tables: int
-    appearances: tuple[int, int]
-    """The minimum and the maximum number of tables of an entrant."""
-    meetings: tuple[int, int]
-    """The minimum and the maximum number of tables that two entrants share."""
-
-
-def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
-    """Count the tables of all entrants and pairs in a design."""
-    seen = Counter(point for block in blocks for point in block)
+def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Return the minimum and the maximum number of tables that two entrants share."""
     met = Counter(pair for block in blocks for pair in combinations(sorted(block), 2))
-    appearances = [seen[point] for point in range(points)]
     meetings = [met[pair] for pair in combinations(range(points), 2)]
-    return MeetingCount(
-        len(blocks), (min(appearances), max(appearances)), (min(meetings, default=0), max(meetings, default=0))
-    )
+    return min(meetings, default=0), max(meetings, default=0)
 
 
 def exact_design(points: int, size: int) -> Blocks | None:
@@ -87,7 +70,7 @@ def near_design(points: int, size: int) -> Blocks:
         if exact is not None and len(exact) <= count * points:
             return exact
         blocks = develop(points, points, _even_base(points, size, count))
-        least, most = balance_of(points, blocks).meetings
+        least, most = balance_of(points, blocks)
         count += 1
         if least > 0 and (most - least <= 1 or count >= fewest + _MORE):
             return blocks
