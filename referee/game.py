@@ -163,13 +163,15 @@ def label(action: Action) -> str:
     if known is None:
         arguments = [_text(getattr(action, field.name)) for field in fields(action)]  # type: ignore[arg-type]
         known = f"{kind(type(action))}({','.join(arguments)})" if arguments else kind(type(action))
-        if len(_LABELS) < _MAX_LABELS:
+        if len(_LABELS) < _MAX_LABELS and len(known) <= _MAX_KEPT_CHARACTERS:
             _LABELS[action] = known
     return known
 
 
 _LABELS: dict[Action, str] = {}
-_MAX_LABELS = 100_000  # actions made of hostile numbers must not fill the memory
+# Actions made of hostile numbers must not fill the memory.
+_MAX_LABELS = 100_000
+_MAX_KEPT_CHARACTERS = 200
 
 
 def _text(value: object) -> str:

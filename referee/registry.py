@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib import resources
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 import referee.games
@@ -39,20 +39,16 @@ def games() -> Mapping[str, Game]:
         RegistryError: if a folder contains no game, or its game does not have the name of the folder.
         Exception: any exception from the import of a broken game.
     """
-    return MappingProxyType(discover(referee.games))
-
-
-def discover(package: ModuleType) -> dict[str, Game]:
-    """Find the games in the folders of a package, by name. Raises the same errors as `games`."""
     found = {}
-    for folder in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
-        game = getattr(importlib.import_module(f"{package.__name__}.{folder.name}"), "GAME", None)
+    for folder in sorted(pkgutil.iter_modules(referee.games.__path__), key=lambda module: module.name):
+        package = f"{referee.games.__name__}.{folder.name}"
+        game = getattr(importlib.import_module(package), "GAME", None)
         if not isinstance(game, Game):
-            raise RegistryError(f"{package.__name__}.{folder.name} has no GAME; see docs/adding_a_game.md")
+            raise RegistryError(f"{package} has no GAME; see docs/adding_a_game.md")
         if game.name != folder.name:
-            raise RegistryError(f"the game in {package.__name__}.{folder.name} calls itself {game.name!r}")
+            raise RegistryError(f"the game in {package} calls itself {game.name!r}")
         found[game.name] = game
-    return found
+    return MappingProxyType(found)
 
 
 def find(name: str) -> Game:

@@ -1,15 +1,15 @@
-"""Small tables for tests: plans, and a match machine whose clock is a number."""
+"""Small tables for tests: plans, questions to house bots, and a match machine whose clock is a number."""
 
 from __future__ import annotations
 
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from referee.game import Game, Seat, Setup, State
+from referee.game import Action, Game, Observation, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
@@ -76,6 +76,15 @@ def example_position(game: str) -> dict[str, Any]:
     assert found
     data: dict[str, Any] = json.loads(found[1])
     return data
+
+
+class Question(NamedTuple):
+    """What a house bot is asked outside of a match."""
+
+    observation: Observation
+    actions: Sequence[Action]
+    budget: float = 60.0
+    bank: float = 600.0
 
 
 class Table:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import importlib
 import random
-from dataclasses import fields
+import re
+from dataclasses import dataclass, fields
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.game import Action, Game, IllegalAction, State
+from referee.game import Action, Game, IllegalAction, State, label
 from referee.kit.chance import FastChance
+from referee.match.judging import Refused, judge, why_dropped
 from referee.registry import games
 from tests.tables import random_setup
+from tests.toy.games.sealed import GAME as SEALED
 
 GAMES = games()
 NUMBERS = st.one_of(st.integers(-12, 40), st.sampled_from([99, 255, 2**31 - 1, -(2**31), 2**63]))
@@ -57,6 +60,25 @@ def test_whatever_numbers_an_action_has_it_is_legal_or_refused_as_illegal(
         with pytest.raises(IllegalAction):
             state.apply(seat, action, FastChance(0))
         assert state.to_json() == before
+
+
+@dataclass(frozen=True, slots=True)
+class Everything(Action):
+    """An action of which a stranger can make 64 kB; the games that are shipped have none."""
+
+    numbers: tuple[int, ...]
+
+
+def test_an_illegal_action_with_thousands_of_numbers_is_cut_in_messages_and_not_kept() -> None:
+    """A line of a ladder's log has a limit, above which nobody can verify the log."""
+    state = SEALED.start(random_setup(SEALED, random.Random(0)), FastChance(0))
+    legal = state.legal_actions(0)
+    long = Everything((2**62,) * 8_000)
+    judged = judge(state, 0, legal, [long])
+    assert isinstance(judged, Refused)
+    assert re.fullmatch(r"everything\([0-9+]{186}\.\.\. is not legal: not an action of sealed", judged.message)
+    assert len(why_dropped(state, 0, [legal[0], long], [long])) < 300
+    assert label(long) is not label(long)
 
 
 @pytest.mark.parametrize("error", [ValueError, IndexError])

@@ -13,14 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 from ladder.facts.entries import now
-from ladder.operation.errors import BadHome
+from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.home import Home
-from ladder.operation.sqlite_file import Layout, SqliteFile
+from ladder.operation.sqlite_file import Layout, SqliteFile, batches
 from referee.records.chain import FIRST_HASH, body, link_body
 from referee.records.record import (
     MAX_BYTES,
@@ -190,7 +189,10 @@ class Archive:
         rows = self._rows("select data from dictionaries where id = ?", [number])
         if not rows:
             raise RecordError(self._path, 0, f"lacks dictionary {number}, without which its records cannot be read")
-        return dictionary(unzipped(self._path, rows[0]["data"], _MAX_DICTIONARY_BYTES))
+        try:
+            return dictionary(unzipped(self._path, rows[0]["data"], _MAX_DICTIONARY_BYTES))
+        except ValueError as error:
+            raise RecordError(self._path, 0, f"dictionary {number} is damaged: {error}") from error
 
     # reading
 
@@ -245,8 +247,7 @@ class Archive:
 
         A few hundred are removed at a time: a run must not wait for long, and SQLite's write-ahead log needs room, too.
         """
-        left = iter(match_ids)
-        while some := list(islice(left, _REMOVED_AT_A_TIME)):
+        for some in batches(match_ids, _REMOVED_AT_A_TIME):
             with self._open.writing():
                 self._open.write_each(f"delete from {table} where match = ?", ([one] for one in some))  # noqa: S608
             self._open.give_back_room()
@@ -273,6 +274,7 @@ def find_record(home: Home, match_id: str) -> Record:
     Raises:
         NoRecord: if there is none.
         RecordError: if the archive or the requested row is damaged.
+        Busy, NoRoom: if the archive cannot be read now.
     """
     with _reading(home) as archive:
         return archive.record(match_id)
@@ -283,6 +285,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
     Raises:
         RecordError: if the archive or the requested row is damaged.
+        Busy, NoRoom: if the archive cannot be read now.
     """
     with _reading(home) as archive:
         return archive.logs(match_id)
@@ -290,10 +293,12 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
 @contextmanager
 def _reading(home: Home) -> Iterator[Archive]:
-    """Open the archive in this context; report one that cannot be read as a damaged record."""
+    """Open the archive in this context; report one that will never be readable as a damaged record."""
     try:
         with Archive(home.archive, create=False) as archive:
             yield archive
+    except (Busy, NoRoom):
+        raise
     except BadHome as error:
         raise RecordError(home.archive, 0, str(error).removeprefix(f"{home.archive}: ")) from error
 

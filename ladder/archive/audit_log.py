@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from ladder.archive.key import LadderKey, ladder_key
 from ladder.facts.entries import now
@@ -40,24 +39,15 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         OSError: if a file cannot be read or written; the error names it.
     """
     key = ladder_key(home, store)
-    final = Path(os.path.realpath(file))
-    check_regular(final)
     # The lock comes first, so that the snapshot is not older than a log that another process has just written.
     with _one_at_a_time(home), store.reading():
-        earlier = [path for path in (previous, final if final.exists() else None) if path is not None]
-        added = None
-        for path in reversed(earlier):
-            added = must_begin_with(path, (line.encode() for line in store.log.lines()), "the log of this ladder")
-        with replacing(file) as part, part.open("xb") as target:
-            count = _write(store, key, target)
-            target.flush()
-            # Its content is on the disk before it replaces an earlier log.
-            os.fsync(target.fileno())
-    return count, added
+        return keep(_signed(store, key), file, previous)
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the log received from a served ladder, as `write` does; `dogana verify-log` verifies it.
+    """Write the lines of a log, as `write` does: those of this ladder, or those received from a served one.
+
+    `dogana verify-log` verifies the file.
 
     Raises:
         AuditError: if an earlier log is not a beginning of this one; the error names the first entry that differs.
@@ -65,11 +55,15 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
     """
     final = Path(os.path.realpath(file))
     check_regular(final)
+    if previous is not None:  # within `replacing`, an error would name `file`
+        check_regular(previous)
+        previous.open("rb").close()
     with replacing(file) as part:
         with part.open("xb") as target:
             for piece in pieces:
                 target.write(piece)
             target.flush()
+            # Its content is on the disk before it replaces an earlier log.
             os.fsync(target.fileno())
         count, added = sum(1 for _ in entries(part)), None
         for path in (final if final.exists() else None, previous):
@@ -89,13 +83,12 @@ def _one_at_a_time(home: Home) -> Iterator[None]:
         os.close(key)
 
 
-def _write(store: Store, key: LadderKey, target: BinaryIO) -> int:
-    """Write all entries and a checkpoint; return the number of entries."""
+def _signed(store: Store, key: LadderKey) -> Iterator[bytes]:
+    """Yield the lines of all entries, and a checkpoint."""
     count, last_hash, at = 0, FIRST_HASH, now()
     for line in store.log.lines():
         count, last_hash = count + 1, hash_of(line)
-        target.write(line.encode() + b"\n")
+        yield line.encode() + b"\n"
     signature = key.sign(checkpoint_text(count, last_hash, at))
     checkpoint = {"type": "checkpoint", "at": at, "entries": count, "hash": last_hash, "signature": signature}
-    target.write(json.dumps(checkpoint, separators=(",", ":")).encode() + b"\n")
-    return count
+    yield json.dumps(checkpoint, separators=(",", ":")).encode() + b"\n"

@@ -12,7 +12,7 @@ from ladder.archive.archive import Archive
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from referee.files import unfinished
+from referee.files import replacing
 
 
 def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> int:
@@ -27,9 +27,9 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
     """
     if os.path.lexists(file) and not replaces:
         raise _taken(file)
-    part = unfinished(Path(os.path.realpath(file)))
     try:
         with (
+            replacing(file) as part,
             home.files_stay(),
             tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
             # For this user alone: it contains the private key.
@@ -49,17 +49,11 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
                 _add_versions(tar, home)
             target.flush()
             os.fsync(target.fileno())
-        if not replaces:
-            # Reserves the name, or fails if somebody else has taken it.
-            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        part.rename(file)
+            if not replaces:
+                # Reserves the name, or fails if somebody else has taken it.
+                os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         raise _taken(file) from None
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
     return file.stat().st_size
 
 

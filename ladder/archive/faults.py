@@ -96,15 +96,15 @@ class Account:
     """The sources of each seat's points."""
 
 
-def read_account(path: Path, data: bytes | None = None) -> Account:
+def read_account(path: Path, data: bytes) -> Account:
     """Play a record again, and collect the history of its seats.
 
     Args:
-        path: the record.
-        data: its bytes, if they have been read; `path` is then only its name in errors.
+        path: the name of the record in errors.
+        data: its bytes.
 
     Raises:
-        RecordError: if the record cannot be read or is not valid.
+        RecordError: if the record is not valid.
     """
     lines = read_lines(path, data)
     blames = _blames(lines)

@@ -9,17 +9,14 @@ meanwhile (`checked.py`), and a sample can be verified instead of all.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import random
-import signal
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import chain, count, islice
+from itertools import chain, count
 from math import ceil
 from pathlib import Path
 
@@ -32,11 +29,14 @@ from ladder.model.condition import not_defaults
 from ladder.model.names import ORGANISER_NAME
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.operation.sqlite_file import batches
+from referee.live.matches.worker import become_worker
 from referee.match.result import milliseconds
 from referee.records.audit_log import AuditError
 from referee.records.record import OtherFormat, RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
+from referee.sandbox.system import processors
 from referee.version import installed_version
 
 MAX_REPORTED = 100
@@ -192,10 +192,14 @@ def _compare(home: Home, store: Store, rebuilt: Rebuilt, sample: Sample | None) 
 
 def _chosen(views: Store, found: Comparison, sample: Sample | None) -> Iterator[PlayedMatch]:
     """Yield the matches whose records are to be verified; count all matches."""
-    is_chosen = _among(count(1) if sample is None else sample.numbers(views.results.count_of_matches()))
+    numbers = count(1) if sample is None else sample.numbers(views.results.count_of_matches())
+    waiting = next(numbers, None)
     for match in views.history.all_played():
         found.matches += 1
-        if is_chosen(match.number):
+        # Both sequences ascend.
+        while waiting is not None and waiting < match.number:
+            waiting = next(numbers, None)
+        if waiting == match.number:
             yield match
         else:
             found.left_out += 1
@@ -215,19 +219,6 @@ def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison)
         else:
             found.broken.add(problem.text)
         store.evidence.note_broken(problem.match_id)
-
-
-def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
-    """Return a membership test for ascending numbers in another ascending sequence."""
-    waiting = next(numbers, None)
-
-    def is_among(number: int) -> bool:
-        nonlocal waiting
-        while waiting is not None and waiting < number:
-            waiting = next(numbers, None)
-        return waiting == number
-
-    return is_among
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
@@ -273,16 +264,16 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
         return checked.problems
 
     known = home.checked if notes is not None else None
-    chunks = _chunks(matches)
+    chunks = batches(matches, _CHUNK)
     first, second = next(chunks, []), next(chunks, None)
     if second is None:
         yield from settled(check(home, first, known))
         return
-    cores = os.cpu_count() or 1
+    cores = processors()
     # SQLite's open files must not be carried into another process by a fork.
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Checked]] = deque()
-    with ProcessPoolExecutor(cores, mp_context=context, initializer=_live_with_the_other) as pool:
+    with ProcessPoolExecutor(cores, mp_context=context, initializer=become_worker) as pool:
         try:
             for chunk in chain([first, second], chunks):
                 waiting.append(pool.submit(check, home, chunk, known))
@@ -294,25 +285,6 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
             raise LadderError("a process that verified records was killed; is there enough memory?") from error
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def _chunks(matches: Iterable[PlayedMatch]) -> Iterator[list[PlayedMatch]]:
-    source = iter(matches)
-    while chunk := list(islice(source, _CHUNK)):
-        yield chunk
-
-
-def _live_with_the_other() -> None:
-    """Ignore Ctrl-C, and end with the parent process even if that is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    other = multiprocessing.parent_process()
-    assert other is not None  # noqa: S101 the process that started this one
-
-    def end() -> None:
-        other.join()
-        os._exit(1)
-
-    threading.Thread(target=end, daemon=True).start()
 
 
 def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None) -> Checked:

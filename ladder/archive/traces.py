@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
+
+import msgspec
 
 from ladder.archive.archive import LOGS, RECORDS, USAGE, Archive, NoRecord, find_logs, find_record
 from ladder.archive.faults import Account, read_account
@@ -99,9 +100,12 @@ def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
 def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
     """Return the known resource usage of the confined bots of a match."""
     try:
-        return {int(seat): Usage(**used) for seat, used in json.loads(find_logs(home, match_id)[USAGE]).items()}
-    except (ValueError, TypeError, LookupError, AttributeError, RecordError):  # there is none, or it was changed
+        usages = msgspec.json.decode(find_logs(home, match_id)[USAGE], type=dict[Seat, Usage])
+        for usage in usages.values():
+            str(usage)  # fails for a number that is too large for words
+    except (ValueError, LookupError, OverflowError, RecursionError, RecordError):  # there is none, or it was changed
         return {}
+    return usages
 
 
 def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,6 +27,7 @@ from referee.live.matches.play import Command
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
 from referee.sandbox.measures import build_sandbox
+from referee.sandbox.socket_folder import hold_new, sweep_unheld
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 _SCRATCH = "dogana-check-"
@@ -107,44 +106,14 @@ def _scratch() -> Iterator[Path]:
 
     Each folder is locked for the lifetime of its check.
     """
-    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
-        with contextlib.suppress(OSError):  # it is in use, already removed, or belongs to another user
-            # Other users may have folders with this name there.
-            if left.lstat().st_uid == os.geteuid():
-                lock = _lock(left, fcntl.LOCK_NB)
-                _remove(left)
-                os.close(lock)
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
-        try:
-            lock = _lock(folder)
-        except FileNotFoundError:  # another check has removed it before it was locked
-            continue
-        if folder.exists():
-            break
-        os.close(lock)  # it was removed while the lock was being taken
+    sweep_unheld(_SCRATCH, _remove)
+    folder, lock = hold_new(_SCRATCH)
     try:
         folder.chmod(0o711)  # a bot that runs as another user finds its files below
         yield folder
     finally:
         _remove(folder)
         os.close(lock)
-
-
-def _lock(folder: Path, flags: int = 0) -> int:
-    """Lock a folder; return the descriptor that holds the lock.
-
-    Raises:
-        OSError: if it cannot be locked, or, with LOCK_NB, if another process holds the lock.
-    """
-    # No link is followed: anybody may put one into the folder for temporary files.
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | flags)
-    except OSError:
-        os.close(lock)
-        raise
-    return lock
 
 
 def _remove(folder: Path) -> None:

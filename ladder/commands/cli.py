@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import re
 import signal
 import sys
 from functools import partial
@@ -157,9 +158,17 @@ def main() -> None:
             _drop_output()
             error.filename = "standard output"
         _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
+    except UnicodeEncodeError:
+        # Paths may have any bytes, but names are stored and sent as UTF-8.
+        found = next(filter(_NOT_UTF8.search, sys.argv), None)
+        if found is None:
+            raise
+        _fail(f"{found!r} on the command line is not UTF-8; write it in UTF-8")
 
 
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+"""Matches what Python makes of bytes on the command line that are not UTF-8."""
 _INTERRUPTED = 128 + signal.SIGINT
 _READER_GONE = 128 + signal.SIGPIPE
 """The exit status if the reader has closed our output, as `head` does: the status of programs killed by SIGPIPE."""

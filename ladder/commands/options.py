@@ -10,6 +10,7 @@ import platformdirs
 import typer
 
 from ladder.operation.errors import LadderError
+from referee.sandbox.system import processors
 
 SERVER_VARIABLE = "DOGANA_LADDER"
 """The environment variable with the address of the server, for commands that name neither a folder nor a server."""
@@ -56,7 +57,7 @@ WorkersOption = Annotated[
         metavar="NUMBER",
     ),
 ]
-DEFAULT_WORKERS = os.cpu_count() or 1
+DEFAULT_WORKERS = processors()
 MAX_WORKERS = 256
 """The maximum number of concurrent matches on this machine; a cluster may have more processors."""
 JoinOption = Annotated[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from ladder.conformance.rehearsal import CLOCK, Course, Flaw, Judged, Rehearsal,
 from ladder.conformance.rehearsal_match import places
 from ladder.conformance.scripts import STEPS, TOGETHER, variants
 from referee.game import Game
+from referee.sandbox.system import processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
     """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run throughout."""
-    slots = asyncio.Semaphore(os.cpu_count() or 1)
+    slots = asyncio.Semaphore(processors())
 
     async def hold_in_a_slot(exercise: Exercise) -> None:
         async with slots:

@@ -25,12 +25,13 @@ def read_closing(text: str) -> str:
     """
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        # Times are compared as texts, here and in SQL, so all of them need one form.
+        written = at.astimezone(UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
         raise LadderError(f"{text!r} is not a time; write it as in 2026-12-18T18:00Z") from None
     if at.tzinfo is None:
-        raise LadderError(f"{text!r} has no time zone; write {text}Z for UTC, or for instance {text}+01:00")
-    # Times are compared as texts, here and in SQL, so all of them need one form.
-    written = at.astimezone(UTC).isoformat(timespec="milliseconds")
+        local = text if ":" in text else at.isoformat()  # a date alone takes no time zone
+        raise LadderError(f"{text!r} has no time zone; write {local}Z for UTC, or for instance {local}+01:00")
     if written <= now():
         raise LadderError(f"{text} is in the past; an event must close in the future")
     return written

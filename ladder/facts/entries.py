@@ -8,7 +8,7 @@ The published audit log contains the same lines; `archive/audit_log.py` signs an
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -44,13 +44,3 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
     line, _ = link(previous, event)
     db.execute("insert into events (number, line) values (?, ?)", [number + 1, line.decode()])
     fold(db, event)
-
-
-def lines(db: sqlite3.Connection, after: int = 0) -> Iterator[str]:
-    """Read the lines of all events, in their order, without line breaks.
-
-    Args:
-        db: the ladder.
-        after: the number of the event after which to begin.
-    """
-    return (line for [line] in db.execute("select line from events where number > ? order by number", [after]))

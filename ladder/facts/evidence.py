@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
-from typing import TypeVar
 
 from ladder.facts.log import Log
 from ladder.facts.schedule import SEED, Schedule
 from ladder.model.match import seed_of
-from ladder.operation.sqlite_file import SqliteFile
+from ladder.operation.sqlite_file import SqliteFile, batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,8 @@ class RetainedRecords:
 
 
 NONE_RETAINED = RetainedRecords()
-_Value = TypeVar("_Value", str, int)
 _AT_A_TIME = 1000
+"""The number of ids in one parameter of an SQL statement."""
 # The remainder is NULL if `one_block_of` is 0; the comparison with '[]' avoids the search if no bots are named.
 _RETAINED = """(
     coalesce(matches.block % nullif({one_block_of}, 0) = 0, 0) or {bots} <> '[]' and exists (
@@ -156,7 +155,7 @@ class Evidence:
             The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if a pruning keeps the
             record, because the seed of its block is not revealed yet, or the record is retained.
         """
-        for some in _batches(match_ids):
+        for some in batches(match_ids, _AT_A_TIME):
             # Left joins: the matches of qualifications and trials are in none of these tables.
             rows = self._file.rows(
                 f"""
@@ -168,18 +167,10 @@ class Evidence:
                 left join blocks on blocks.id = matches.block
                 left join results on results.match = matches.id
                 """,  # noqa: S608
-                {"matches": json.dumps(some), **_parameters(retained)},
+                {
+                    "matches": json.dumps(some),
+                    "bots": json.dumps(list(retained.bots)),
+                    "one_block_of": retained.one_block_of,
+                },
             )
             yield from ((row["match"], row["finished_at"], bool(row["stays"])) for row in rows)
-
-
-def _parameters(retained: RetainedRecords) -> dict[str, str | int]:
-    """Return the parameters of `_RETAINED`."""
-    return {"bots": json.dumps(list(retained.bots)), "one_block_of": retained.one_block_of}
-
-
-def _batches(values: Iterable[_Value]) -> Iterator[list[_Value]]:
-    """Yield the values in batches that fit into one parameter of an SQL statement."""
-    source = iter(values)
-    while some := list(islice(source, _AT_A_TIME)):
-        yield some

@@ -430,14 +430,15 @@ class MatchHistory:
         return self.numbered([row["number"] for row in rows])
 
     def telemetry(self, version: Version, condition: Condition) -> list[TelemetryRow]:
-        """Return the telemetry of a version from its most recent matches, by key."""
+        """Return the telemetry of a version from its most recent matches, by key, except keys whose sum overflows."""
         rows = self._file.rows(
+            # 9e999 is infinity; a sum that overflows is infinite, or null.
             f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
             from ({_LAST}) as last
             join results on results.number = last.number
             join telemetry on telemetry.match = results.match and telemetry.seat = last.seat
-            group by key order by key
+            group by key having abs(sum(total)) < 9e999 order by key
             """,  # noqa: S608
             [version.id, condition.id, LAST_MATCHES],
         )

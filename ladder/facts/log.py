@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ladder.facts.entries import append, lines
+from ladder.facts.entries import append
 from ladder.operation.sqlite_file import SqliteFile
 
 _REPAIR = "recompute --repair"
@@ -25,7 +25,8 @@ class Log:
 
     def lines(self, after: int = 0) -> Iterator[str]:
         """Read the lines of all events after the event with this number; inside `reading`, they come from one snapshot."""
-        return lines(self._file.db.conn, after)
+        rows = self._file.each("select line from events where number > ? order by number", [after])
+        return (row["line"] for row in rows)
 
     def key(self) -> str:
         """Return the public key of the ladder; empty if it has none yet."""

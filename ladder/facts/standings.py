@@ -208,9 +208,10 @@ def _statuses(
         passed, reason = qualified.get(version.id, (None, ""))
         if passed is False:
             return Status.FAILED, reason
-        why = KILLS_WORKERS if version.id in guilty else suspended_because(tallies.get(version.id, Tally()))
-        if why:
-            return Status.SUSPENDED, why
+        if version.id in guilty:
+            return Status.SUSPENDED, KILLS_WORKERS
+        if tallies.get(version.id, Tally()).faults_in_a_row >= SUSPENDED_AFTER:
+            return Status.SUSPENDED, f"out in its last {SUSPENDED_AFTER} matches"
         is_away = version.is_at_home and version.id not in connected
         if is_away and version in (newest_qualified.get(version.bot), newest[version.bot]):
             return Status.AWAY, ""
@@ -295,10 +296,3 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
         raise LadderError(
             f"{versions[-1].label} is neither retired nor suspended, and has not failed to qualify: it needs no second chance"
         )
-
-
-def suspended_because(tally: Tally) -> str:
-    """Return the reason why a version's results suspend it, or an empty text."""
-    if tally.faults_in_a_row >= SUSPENDED_AFTER:
-        return f"out in its last {SUSPENDED_AFTER} matches"
-    return ""

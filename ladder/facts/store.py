@@ -12,14 +12,17 @@ from typing import Self
 
 from ladder.facts.admission import Admission
 from ladder.facts.budgets import Budgets
-from ladder.facts.database import open_file
+from ladder.facts.entries import begin
 from ladder.facts.evidence import Evidence
 from ladder.facts.history import MatchHistory
 from ladder.facts.log import Log
 from ladder.facts.results import Results
 from ladder.facts.roster import Roster
 from ladder.facts.schedule import Schedule
+from ladder.facts.schema import LAYOUT
 from ladder.facts.tournaments import Tournaments
+from ladder.operation.errors import BadHome
+from ladder.operation.sqlite_file import SqliteFile
 
 
 class Store:
@@ -83,3 +86,21 @@ class Store:
                 return
             with self.roster.unchanged():
                 yield
+
+
+def open_file(path: Path, *, create: bool, outwaits: bool = False) -> SqliteFile:
+    """Open the file of a ladder.
+
+    Args:
+        path: `ladder.db` in the folder of the ladder.
+        create: True to make a ladder if there is no such file.
+        outwaits: True if writing transactions wait for others without a limit, and log the wait.
+
+    Raises:
+        BadHome: if it is not a ladder, has another layout, or cannot be read.
+    """
+    if not create and not path.is_file():
+        raise BadHome(
+            f"{path.parent} is not a ladder: there is no {path.name}; name its folder with --home, or submit a bot to make one"
+        )
+    return SqliteFile(path, LAYOUT, create=create, outwaits=outwaits, begin=lambda db: begin(db.conn))

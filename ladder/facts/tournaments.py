@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import groupby
 from operator import itemgetter
@@ -15,7 +14,7 @@ from typing import Any
 
 from ladder.facts.log import Log
 from ladder.facts.roster import Roster
-from ladder.facts.schedule import SEED, Schedule, planned
+from ladder.facts.schedule import MATCH, Schedule, match_of, planned
 from ladder.facts.schema import MAX_VOIDS
 from ladder.model.condition import Condition
 from ladder.model.match import Match, Version
@@ -28,22 +27,6 @@ from referee.terminal import counted
 from referee.tournament.course import TournamentCourse, course
 from referee.tournament.fixtures import Fixture
 from referee.tournament.plan import Format, Scoring, TournamentPlan
-
-
-@dataclass(frozen=True, slots=True)
-class ScheduledFixture:
-    """A scheduled match of an event."""
-
-    name: str
-    """The name of its fixture."""
-    condition: Condition
-    match_id: str
-    block: int
-    seed: int
-    seats: tuple[str, ...]
-    """The label of the version in each seat."""
-    is_over: bool
-    """True if the match is counted or given up."""
 
 
 class Tournaments:
@@ -186,34 +169,20 @@ class Tournaments:
         plan = self.plan(one)
         return course(plan, self.results(one)) if len(plan.entrants) >= plan.seats else TournamentCourse([])
 
-    def scheduled(self, one: LadderTournament) -> dict[str, ScheduledFixture]:
+    def scheduled(self, one: LadderTournament) -> dict[str, Match]:
         """Return the scheduled matches of an event by the names of their fixtures, in the order of the schedule."""
         rows = self._file.rows(
             f"""
-            select blocks.fixture || '-rotation' || matches.rotation as name, matches.id, matches.block,
-                blocks.condition, {SEED}, open_matches.match is null as is_over, seats.version
+            select blocks.fixture || '-rotation' || matches.rotation as name, {MATCH}, seats.version
             from blocks join matches on matches.block = blocks.id join seats on seats.match = matches.id
-            left join open_matches on open_matches.match = matches.id
             where blocks.tournament = ? order by matches.block, matches.rotation, seats.seat
             """,  # noqa: S608
             [one.id],
         )
         conditions, versions = self._roster.conditions(), self._roster.versions({row["version"] for row in rows})
-        found = {}
-        for name, group in groupby(rows, key=itemgetter("name")):
-            seats = list(group)
-            first = seats[0]
-            labels = tuple(versions[row["version"]].label for row in seats)
-            found[name] = ScheduledFixture(
-                name,
-                conditions[first["condition"]],
-                first["id"],
-                first["block"],
-                first["seed"],
-                labels,
-                bool(first["is_over"]),
-            )
-        return found
+        return {
+            name: match_of(list(seats), conditions, versions) for name, seats in groupby(rows, key=itemgetter("name"))
+        }
 
     def is_sealed(self, one: LadderTournament) -> bool:
         """Return True if the seeds of all blocks of an event are revealed."""
@@ -260,14 +229,14 @@ class Tournaments:
         plan = self.plan(one)
         fixtures = {fixture.name: fixture for fixture in self.course(one).fixtures}
         scheduled, lines = self.scheduled(one), []
-        for match in scheduled.values():
-            fixture = fixtures.get(match.name)
-            where = f"event {one.terms.name}: match {match.match_id}, as {match.name},"
+        for name, match in scheduled.items():
+            fixture = fixtures.get(name)
+            where = f"event {one.terms.name}: match {match.match_id}, as {name},"
             if fixture is None:
                 lines.append(f"{where} is of no round that follows from the results")
             elif match.condition != one.terms.conditions[fixture.game]:
                 lines.append(f"{where} was not scheduled under the condition of its game")
-            elif match.seats != tuple(plan.names[entrant] for entrant in fixture.seats):
+            elif match.labels != [plan.names[entrant] for entrant in fixture.seats]:
                 lines.append(f"{where} has other seats than follow from its entrants, its seed and the results")
             elif match.seed != fixture.seed:
                 lines.append(f"{where} has another seed than follows from that of the event")

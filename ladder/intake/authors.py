@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Self
 
 from ladder.facts.budgets import Budgets
-from ladder.facts.database import open_file
 from ladder.facts.entries import now
 from ladder.facts.log import Log
+from ladder.facts.store import open_file
 from ladder.intake.submission import check_author
 from ladder.model.match import HOUSE
 from ladder.model.names import ORGANISER_NAME, looks_like

@@ -106,13 +106,6 @@ def expected_share(one: Rating, others: Sequence[Rating]) -> float:
     return fsum(chances) / len(chances)
 
 
-def share_beaten(ranks: Sequence[int], player: int) -> float:
-    """Return the share of rivals behind a player in a match, from 0 to 1; ties count half."""
-    own = ranks[player]
-    beaten = fsum((rank > own) + (rank == own) / 2 for other, rank in enumerate(ranks) if other != player)
-    return beaten / (len(ranks) - 1)
-
-
 def rate(
     known: Mapping[int, Rating],
     versions: Sequence[int],

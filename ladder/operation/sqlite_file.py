@@ -18,9 +18,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from ladder.operation.errors import BadHome, Busy, NoRoom
@@ -43,6 +43,7 @@ _TRY_SECONDS = 1.0
 _TRIES_BETWEEN_WARNINGS = 60
 
 
+Value = TypeVar("Value")
 Parameters = Sequence[Any] | Mapping[str, Any]
 """The parameters of an SQL statement, by position or by name."""
 
@@ -177,7 +178,7 @@ class SqliteFile:
             try:
                 self._db.execute("pragma journal_mode = wal").close()
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:
@@ -361,6 +362,13 @@ def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
         sql: the condition, with `{}` in place of the ids.
     """
     return ("true", []) if ids is None else (sql.format("(select value from json_each(?))"), [json.dumps(list(ids))])
+
+
+def batches(values: Iterable[Value], size: int) -> Iterator[list[Value]]:
+    """Yield the values in lists of at most `size`, such as ids that fit into one parameter."""
+    source = iter(values)
+    while some := list(islice(source, size)):
+        yield some
 
 
 _OF_OLD_LAYOUTS = "_sqlite_migrations"

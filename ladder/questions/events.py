@@ -8,12 +8,12 @@ from fractions import Fraction
 
 from ladder.facts.entering import EntryList, entry_list
 from ladder.facts.entries import now
-from ladder.facts.tournaments import ScheduledFixture
-from ladder.model.match import Version
+from ladder.model.match import Match, Version
 from ladder.model.tournament import LadderTournament, Phase
 from ladder.play.playing import playing
 from ladder.questions.question import Count, Ladder, Name, Request, Row, Text, question
 from ladder.questions.rows import ConditionTerms, condition_terms
+from referee.match.result import Result
 from referee.registry import find
 from referee.tournament.bracket import BracketSeat, bracket
 from referee.tournament.course import TournamentCourse
@@ -479,18 +479,18 @@ def _matches(
             block=fixture.block,
             game=view.plan.games[fixture.game].name,
             rotation=fixture.rotation,
-            state=_state(known, view.results, running),
+            state=_state(known, view.results.get(fixture.name), running),
             match="" if known is None else known.match_id,
             seats=_seats(fixture, seated, view.results),
         )
 
 
-def _state(known: ScheduledFixture | None, results: Results, running: set[str]) -> str:
+def _state(known: Match | None, result: Result | None, running: set[str]) -> str:
     if known is None:
         return NEXT  # a run schedules it when a worker is free
-    if known.is_over:
+    if result is not None:
         # A match that is given up has a result, the draw, and no digest.
-        return OVER if results[known.name].digest else GIVEN_UP
+        return OVER if result.digest else GIVEN_UP
     return PLAYING if known.match_id in running else SCHEDULED
 
 

@@ -16,7 +16,7 @@ from ladder.facts.history import MatchHistory, PlayedMatch, PlayedSeat, Telemetr
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
-from ladder.model.rating import expected_share, share_beaten
+from ladder.model.rating import expected_share
 from ladder.operation.errors import LadderError, NotFound
 from ladder.questions.access import check_over, check_owner, find_match, may_read, without_path
 from ladder.questions.question import Count, File, Ladder, Name, Request, Row, file_of, question
@@ -26,7 +26,7 @@ from ladder.questions.rows import (
     condition_terms,
     match_rows,
 )
-from referee.match.result import SeatResult, milliseconds
+from referee.match.result import SeatResult, milliseconds, share_beaten
 from referee.records.record import zipped
 from referee.sandbox.cgroup import Usage
 

@@ -237,6 +237,7 @@ class _Copier:
         self._limits = limits
         self._scratch = scratch
         self._files = 0
+        self._folders: set[tuple[str, ...]] = set()
         self._bytes = 0
 
     def copy(self, path: Path) -> None:
@@ -282,6 +283,7 @@ class _Copier:
             with open_zip(path) as (contents, opened):
                 entries = [entry for entry in contents if not entry.is_dir()]
                 self._limits.check_files(len(entries))
+                self._limits.check_entries(len(contents))
                 self._limits.check_size(sum(entry.file_size for entry in entries))
                 for entry in entries:
                     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -356,6 +358,9 @@ class _Copier:
         _check_depth(len(parts))
         self._files += 1
         self._limits.check_files(self._files)
+        # An archive need not list the folders above its files.
+        self._folders.update(parts[:depth] for depth in range(1, len(parts)))
+        self._limits.check_entries(self._files + len(self._folders))
         target = self._folder.joinpath(*parts)
         # A name below a link would be written elsewhere. `lexists`, as a link may lead to a file that is still to come.
         if os.path.lexists(target) or self._through_a_link(parts):

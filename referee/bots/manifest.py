@@ -66,8 +66,6 @@ _ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
 """The first bytes of compiled programs for other systems."""
 _MAX_FIRST_LINE_BYTES = 256
 """The number of bytes that Linux reads of a first line that names an interpreter."""
-_ENV = ("env", "/usr/bin/env", "/bin/env")
-"""The names of the usual program that starts another one with variables of its own."""
 _ENV_WITH_VALUE = ("-u", "--unset")
 """The options of `env` whose value may be the next word."""
 _ENV_UNCLEAR = ("-C", "--chdir", "-S", "--split-string")
@@ -128,14 +126,13 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
     document = Document(data, MANIFEST)
     document.text("name", "")  # authors may set it, and nothing uses it; unread, `finish` would refuse it as unknown
     run = document.texts("run", [])
-    names = document.texts("games", list(games()))
+    names = document.choices("games", {name: name for name in games()}, list(games()))
     language = document.text("language", "")
     document.finish()
     if not document.has("run") and not document.problems:
         run = _default_run(path, folder, program)
-    unknown = [name for name in names if name not in games()]
-    if unknown:
-        document.note("games", f"names {unknown[0]!r}; the games are: {', '.join(games())}")
+    if document.raw("games", None) == []:
+        document.note("games", f"must name a game; the games are: {', '.join(games())}")
     if document.has("run") and not run:
         document.note("run", "must have at least the program")
     if not all(word.isprintable() for word in run):
@@ -280,7 +277,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
 
 def _env_words(run: Sequence[str]) -> int:
     """Return the number of words before the program of a command: `env` with its options and variables, or none."""
-    if run[0] not in _ENV:  # a bot's own program may have that name, too: ./env
+    if run[0] != "env":  # a bot's own program may have that name, too: ./env
         return 0
     count = 1
     while count < len(run) and (run[count].startswith("-") or "=" in run[count]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,13 @@ from referee.commands.options import BadOption, read_limits
 from referee.commands.output import err
 from referee.errors import DoganaError
 from referee.live.matches import bundle
-from referee.live.matches.cluster_series import ClusterMatches, Party, play_on_cluster
+from referee.live.matches.cluster_series import Party, play_on_cluster
 from referee.live.matches.play import Command, Player
-from referee.live.matches.series import FinishedMatch, play_series
+from referee.live.matches.series import FinishedMatch, MatchSource, play_series
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build_sandbox
+from referee.sandbox.system import processors
 
 
 class NotThere(DoganaError):
@@ -61,7 +61,7 @@ class BotTerms:
 
 
 def play_matches(
-    series: ClusterMatches,
+    series: MatchSource,
     terms: BotTerms,
     workers: int | None,
     ray: str | None,
@@ -80,7 +80,7 @@ def play_matches(
         BadBundle: if the files of its commands cannot be sent to the cluster.
     """
     if ray is None:
-        return play_series(series, min(series.count, workers or os.cpu_count() or 1))
+        return play_series(series, min(series.count, workers or processors()))
     if without is None:
         without = [] if series.records is None else [series.records]
     return play_on_cluster(series, ray, workers, _tell, _party(series, terms.limits, terms.runtimes, without))
@@ -92,7 +92,7 @@ def _tell(text: str) -> None:
 
 
 def _party(
-    series: ClusterMatches, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
+    series: MatchSource, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
 ) -> Party | None:
     """Return the files and limits that commands in a series need on other machines; None without commands.
 

@@ -9,6 +9,9 @@ from referee.game import Action, IllegalAction, Seat, State, label
 from referee.kit.chance import LiveChance
 from referee.match.effects import Refusal
 
+_MAX_LABEL_CHARACTERS = 200
+"""The maximum length of an action's text in a message."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
@@ -53,7 +56,7 @@ def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> 
     if choice[0] in legal:
         return list(choice)
     reason, rule = why_illegal(state, seat, choice[0])
-    return Refused(Refusal.ILLEGAL, rule, f"{label(choice[0])} is not legal: {reason}")
+    return Refused(Refusal.ILLEGAL, rule, f"{_shortened(choice[0])} is not legal: {reason}")
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
@@ -63,7 +66,13 @@ def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
         state.clone().apply(seat, action, LiveChance(0))
     except IllegalAction as error:
         return error.reason, error.rule
-    raise AssertionError(f"{label(action)} is not listed, but the rules accept it")
+    raise AssertionError(f"{_shortened(action)} is not listed, but the rules accept it")
+
+
+def _shortened(action: Action) -> str:
+    """Return the text of a stranger's action, cut if it is long: it goes into records and logs, whose lines are limited."""
+    text = label(action)
+    return text if len(text) <= _MAX_LABEL_CHARACTERS else f"{text[: _MAX_LABEL_CHARACTERS - 3]}..."
 
 
 def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequence[Action]) -> str:
@@ -81,4 +90,4 @@ def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequen
     if rest[0] in state.legal_actions(seat):
         return ""
     reason, rule = why_illegal(state, seat, rest[0])
-    return f"{dropped}{label(rest[0])} is not legal: {reason}" + (f" ({rule})" if rule else "")
+    return f"{dropped}{_shortened(rest[0])} is not legal: {reason}" + (f" ({rule})" if rule else "")

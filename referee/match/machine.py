@@ -224,9 +224,11 @@ class MatchMachine:
             message = f"decision {number} is not open (any more){remark}"
             self._effects.append(self._reject(seat, number, Refusal.STALE, "", message))
         elif self.result is None and decision is not None:
-            actions = self._read_choice(decision, choice)
-            if actions is not None:
-                self._play_answer(decision, actions, arrived)
+            judged = judge(self.state, seat, decision.actions, choice)
+            if isinstance(judged, Refused):
+                self._strike(decision, judged)
+            else:
+                self._play_answer(decision, judged, arrived)
         return self._take_effects()
 
     def tick(self, now: float, read_until: float) -> list[Effect]:
@@ -294,14 +296,6 @@ class MatchMachine:
         return self._seats[seat].strikes
 
     # answers
-
-    def _read_choice(self, decision: Decision, choice: Answer) -> list[Action] | None:
-        """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
-        judged = judge(self.state, decision.seat, decision.actions, choice)
-        if isinstance(judged, Refused):
-            self._strike(decision, judged)
-            return None
-        return judged
 
     def _play_answer(self, decision: Decision, actions: list[Action], arrived: float) -> None:
         seat = decision.seat

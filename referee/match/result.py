@@ -97,6 +97,13 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
     return [1 + sum(other < key for other in keys) for key in keys]
 
 
+def share_beaten(ranks: Sequence[int], seat: Seat) -> float:
+    """Return the share of rivals behind a seat, from 0 to 1; ties count half."""
+    own = ranks[seat]
+    beaten = sum((rank > own) + (rank == own) / 2 for other, rank in enumerate(ranks) if other != seat)
+    return beaten / (len(ranks) - 1)
+
+
 def milliseconds(seconds: float) -> float:
     """Convert a time to the unit of records: milliseconds to three decimal places."""
     return round(seconds * 1000, 3)

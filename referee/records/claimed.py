@@ -8,6 +8,7 @@ from pathlib import Path
 from referee.kit.document import Document, parse_json
 from referee.match.result import Outcome, Result, SeatResult
 from referee.records.record import RecordError, read_bytes, unpacked
+from referee.records.seats import seconds
 
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _LAST_LINES = 4
@@ -32,7 +33,11 @@ def claimed_result(path: Path) -> Result:
     if found is None:
         raise RecordError(path, len(lines), "has no result at its end")
     document = Document(found, "result", header.problems)
-    details = {each.get("seat"): str(each.get("detail", "")) for each in outs if isinstance(each, dict)}
+    details = {
+        each["seat"]: str(each.get("detail", ""))
+        for each in outs
+        if isinstance(each, dict) and isinstance(each.get("seat"), int)
+    }
     seats = tuple(
         _seat(entry, bot, details) for entry, bot in zip(document.tables("seats"), header.texts("bots"), strict=False)
     )
@@ -48,7 +53,7 @@ def claimed_result(path: Path) -> Result:
     return result
 
 
-def _seat(entry: Document, bot: str, details: Mapping[object, str]) -> SeatResult:
+def _seat(entry: Document, bot: str, details: Mapping[int, str]) -> SeatResult:
     seat = entry.integer("seat", 0, 100)
     return SeatResult(
         seat=seat,
@@ -65,5 +70,7 @@ def _seat(entry: Document, bot: str, details: Mapping[object, str]) -> SeatResul
 
 
 def _seconds(entry: Document, key: str) -> float:
-    value = entry.raw(key, 0)
-    return value / 1000 if type(value) in (int, float) else 0.0  # type: ignore[operator]
+    found = seconds(entry.raw(key, 0))
+    if found is None:
+        entry.note(key, "must be a number of milliseconds, and not negative")
+    return found or 0.0

@@ -31,23 +31,25 @@ from referee.match.effects import (
     Refusal,
     Reject,
     Withdraw,
-    Withdrawal,
 )
 from referee.match.judging import Unreadable
 from referee.match.machine import MatchMachine
 from referee.match.result import Fault, Outcome
 from referee.records.record import RecordError, RecordLine
+from referee.records.seats import TIMES
 from referee.records.verify import Replay, ReplayStep
 
 _EVENTS = ("action", "strike", "out", "withdrawn")
 _COMPARED = ("type", "n", "seat", "action", "by", "reason")
-_TIMES = ("ms", "wall_ms", "lag_ms")
 _PAST = -1e6
 """A time before all others, in seconds: a decision with this deadline has certainly expired."""
 
 
 class DecisionEnd(Enum):
-    """The end of a decision; the values are the words that `dogana replay --bot --json` prints."""
+    """The end of a decision; the values are the words that `dogana replay --bot --json` prints.
+
+    A decision that was withdrawn has the value of its `Withdrawal`.
+    """
 
     ANSWERED = "answered"
     TIMEOUT = "timeout"
@@ -56,13 +58,6 @@ class DecisionEnd(Enum):
     OVERTAKEN = "overtaken"
     """Actions of other seats made the decision void."""
     OUT = "out"
-
-
-_WITHDRAWALS = {
-    Withdrawal.TIMEOUT: DecisionEnd.TIMEOUT,
-    Withdrawal.WINDOW: DecisionEnd.WINDOW,
-    Withdrawal.OVERTAKEN: DecisionEnd.OVERTAKEN,
-}
 
 
 @dataclass(slots=True)
@@ -256,7 +251,7 @@ class _Again:
     def _set_end(self, decision: Decision, end: float) -> None:
         """Set the times of a decision as if it were closed at `end`, a time in seconds."""
         closings = self._closings[decision.seat]
-        charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in _TIMES)
+        charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in TIMES)
         # Rounding must not make an answer at the last moment too late.
         decision.sent_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
 
@@ -277,7 +272,7 @@ class _Again:
                 case Withdraw(seat=seat, reason=reason):
                     self._open.pop(seat, None)
                     if seat == self._seat and self._current is not None:
-                        self._current.ending = _WITHDRAWALS[reason]
+                        self._current.ending = DecisionEnd(reason.value)
                 case Reject(seat=seat, refusal=refusal, message=message):
                     if seat == self._seat and self._current is not None and refusal is not Refusal.STALE:
                         self._current.refused.append(message)

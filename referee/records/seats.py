@@ -208,7 +208,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
     Raises:
         Unsound: if the times are not valid.
     """
-    charged, wall, lag = (_seconds(data.get(key)) for key in TIMES)
+    charged, wall, lag = (seconds(data.get(key)) for key in TIMES)
     if charged is None or wall is None or lag is None:
         raise Unsound(f"ends a decision, so it needs the milliseconds: {', '.join(TIMES)}")
     budget = record.clock.ask()
@@ -227,7 +227,8 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
     return charged
 
 
-def _seconds(milliseconds: Any) -> float | None:
+def seconds(milliseconds: Any) -> float | None:
+    """Return a time of a record in seconds; None if it is not a possible number of milliseconds."""
     # The upper bound excludes infinity: Python reads 1e999 as infinity.
     if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
         return float(milliseconds / 1000)

@@ -1,8 +1,7 @@
 """The system calls that an agent may make: the barrier between a stranger's program and the kernel.
 
-Most attacks on a kernel begin with a call that no game-playing program makes. `ALLOW` lists the calls that runtimes
-need and refuses the rest as if the kernel did not have them (ENOSYS), so that libraries fall back to older calls.
-`DENY` is for a runtime that needs more: it refuses dangerous calls, and calls newer than this file.
+Most attacks on a kernel begin with a call that no game-playing program makes. `VERDICTS` lists the calls that runtimes
+need; the rest are refused as if the kernel did not have them (ENOSYS), so that libraries fall back to older calls.
 
 Namespaces, missing privileges and limits stop many of these calls already. The filter refuses them too: kernel code
 that cannot be reached cannot be attacked.
@@ -13,7 +12,6 @@ from __future__ import annotations
 import errno
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +21,7 @@ from referee.sandbox.program import ALLOWED, Passes, Rule, assemble, refused
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """AUDIT_ARCH_* of each supported architecture, in the order of the columns of `calls.txt`."""
 
-# The calls that `ALLOW` permits. Threads by clone3 are excluded because its flags lie in memory, where no filter sees
+# The calls that are permitted. Threads by clone3 are excluded because its flags lie in memory, where no filter sees
 # them; libraries then use clone. io_uring is excluded because it makes calls past the filter.
 _OPEN_FILES = """
     open openat creat close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile
@@ -95,78 +93,14 @@ _SOCKET_OPTION = Rule(2, Passes.EXCEPT, (26, 50, 51, 52), errno.ENOPROTOOPT)
 # two seats could use them on any file that both can read to signal to each other, and to delay the file's owner. So is
 # the size of pipes: all processes of a user share the total.
 _FCNTL = Rule(1, Passes.ONLY, (0, 1, 2, 3, 4, 1030, 1033, 1034), errno.EINVAL)
-# F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ.
-_FCNTL_DENIED = Rule(1, Passes.EXCEPT, (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1031), errno.EINVAL)
 
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: terminal tests, the number of readable bytes, non-blocking
 # mode.
 _IOCTL = Rule(1, Passes.ONLY, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451), errno.ENOTTY)
-# TIOCSTI, TIOCLINUX: type into somebody's terminal. TIOCSETD: load a line discipline, which is a module of the kernel.
-_IOCTL_DENIED = Rule(1, Passes.EXCEPT, (0x5412, 0x541C, 0x5423), errno.ENOTTY)
 
 # PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS,
 # PR_GET_THP_DISABLE.
 _PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42), errno.EINVAL)
-# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: run programs in the kernel. PR_SET_MM: forge /proc/self.
-# PR_SET_VMA: name memory; no limit counts the names, and kernels without this option also say EINVAL.
-_PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35, 0x53564D41), errno.EINVAL)
-
-# Further calls that `DENY` refuses. Two seats could signal to each other through a file that both can read, by whether
-# the file is locked, was just read, or is in memory.
-_BETWEEN_SEATS = """
-    flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark
-    mincore cachestat readahead fadvise64
-"""
-# Keyrings belong to the user, not to the box. The other objects belong to the box, but use memory that no process limit
-# counts.
-_OUTLIVES_PROCESSES = """
-    add_key request_key keyctl
-    shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
-    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
-"""
-_OTHER_PROCESSES = """
-    ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd pidfd_send_signal kcmp
-    get_robust_list migrate_pages move_pages
-"""
-# Rings, programs and page faults: the source of most recent holes. Newer kernels run uprobe and uretprobe whatever a
-# filter says, and end their callers.
-_DEEP_IN_THE_KERNEL = """
-    io_uring_setup io_uring_enter io_uring_register io_setup io_submit io_destroy io_cancel io_getevents io_pgetevents
-    bpf seccomp userfaultfd perf_event_open uprobe uretprobe landlock_create_ruleset landlock_add_rule landlock_restrict_self
-    lsm_get_self_attr lsm_set_self_attr lsm_list_modules vmsplice splice tee
-"""
-_NAMESPACES_AND_MOUNTS = """
-    clone3 unshare setns mount umount2 pivot_root chroot open_tree open_tree_attr move_mount mount_setattr
-    fsopen fsconfig fsmount fspick statmount listmount listns name_to_handle_at open_by_handle_at
-    mknod mknodat quotactl quotactl_fd
-"""
-# Resources of the whole machine. sync would keep its disks busy; memfd_secret is memory that nobody else can inspect.
-_THE_MACHINE = """
-    kexec_load kexec_file_load reboot init_module finit_module delete_module create_module query_module get_kernel_syms
-    swapon swapoff acct syslog sync syncfs sync_file_range vhangup iopl ioperm modify_ldt
-    settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname
-    ioprio_set mbind set_mempolicy set_mempolicy_home_node memfd_secret
-"""
-# Rarely used calls, in which few people have looked for holes.
-_OLD_OR_ODD = """
-    personality remap_file_pages lookup_dcookie uselib sysfs ustat _sysctl nfsservctl vserver security tuxcall afs_syscall
-    getpmsg putpmsg epoll_ctl_old epoll_wait_old set_thread_area get_thread_area map_shadow_stack rseq_slice_yield
-    file_getattr file_setattr setxattrat getxattrat listxattrat removexattrat
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """The treatment of each system call.
-
-    Attributes:
-        verdicts: the verdict on each call, by the call's name.
-        otherwise: the verdict on all other calls in `calls.txt`; calls that the file does not contain are refused.
-    """
-
-    verdicts: dict[str, int | Rule]
-    otherwise: int
-
 
 _NO_SUCH_CALL = refused(errno.ENOSYS)
 
@@ -175,56 +109,24 @@ def _each(*groups: str) -> Iterable[str]:
     return (name for group in groups for name in group.split())
 
 
-ALLOW = Policy(
-    {
-        **dict.fromkeys(
-            _each(_OPEN_FILES, _NAMES_OF_FILES, _WAITING, _SOCKETS, _MEMORY, _TASKS, _SIGNALS, _WHO_AND_WHEN), ALLOWED
-        ),
-        **dict.fromkeys(_each(_ATTRIBUTES), refused(errno.EOPNOTSUPP)),
-        **dict.fromkeys(_each(_TIMES), refused(0)),
-        **dict.fromkeys(_each(_NOT_PERMITTED), refused(errno.EPERM)),
-        "clone": _CLONE,
-        "mmap": _MMAP,
-        "memfd_create": _MEMFD_CREATE,
-        "socket": _FAMILY,
-        "socketpair": _FAMILY,
-        "setsockopt": _SOCKET_OPTION,
-        "fcntl": _FCNTL,
-        "ioctl": _IOCTL,
-        "prctl": _PRCTL,
-    },
-    otherwise=_NO_SUCH_CALL,
-)
-
-DENY = Policy(
-    {
-        **dict.fromkeys(
-            _each(
-                _BETWEEN_SEATS,
-                _OUTLIVES_PROCESSES,
-                _OTHER_PROCESSES,
-                _DEEP_IN_THE_KERNEL,
-                _NAMESPACES_AND_MOUNTS,
-                _THE_MACHINE,
-                _OLD_OR_ODD,
-            ),
-            _NO_SUCH_CALL,
-        ),
-        **dict.fromkeys(_each(_TIMES), refused(0)),
-        "sched_setaffinity": refused(errno.EPERM),
-        "sched_setattr": refused(errno.EPERM),
-        "clone": _CLONE,
-        "mmap": _MMAP,
-        "memfd_create": _MEMFD_CREATE,
-        "socket": _FAMILY,
-        "socketpair": _FAMILY,
-        "setsockopt": _SOCKET_OPTION,
-        "fcntl": _FCNTL_DENIED,
-        "ioctl": _IOCTL_DENIED,
-        "prctl": _PRCTL_DENIED,
-    },
-    otherwise=ALLOWED,
-)
+VERDICTS: dict[str, int | Rule] = {
+    **dict.fromkeys(
+        _each(_OPEN_FILES, _NAMES_OF_FILES, _WAITING, _SOCKETS, _MEMORY, _TASKS, _SIGNALS, _WHO_AND_WHEN), ALLOWED
+    ),
+    **dict.fromkeys(_each(_ATTRIBUTES), refused(errno.EOPNOTSUPP)),
+    **dict.fromkeys(_each(_TIMES), refused(0)),
+    **dict.fromkeys(_each(_NOT_PERMITTED), refused(errno.EPERM)),
+    "clone": _CLONE,
+    "mmap": _MMAP,
+    "memfd_create": _MEMFD_CREATE,
+    "socket": _FAMILY,
+    "socketpair": _FAMILY,
+    "setsockopt": _SOCKET_OPTION,
+    "fcntl": _FCNTL,
+    "ioctl": _IOCTL,
+    "prctl": _PRCTL,
+}
+"""The verdict on each call, by its name. All other calls are refused."""
 
 
 @cache
@@ -236,11 +138,10 @@ def calls(machine: str) -> dict[str, int]:
     return {word[0]: int(word[column]) for word in words if word[column] != "-"}
 
 
-def bpf(policy: Policy, machine: str = "") -> bytes:
-    """Return the program of a policy, in the format of `bwrap --seccomp`.
+def bpf(machine: str = "") -> bytes:
+    """Return the program of the filter, in the format of `bwrap --seccomp`.
 
     Args:
-        policy: `ALLOW` or `DENY`.
         machine: the architecture, as in `platform.machine()`; this machine's if empty.
 
     Raises:
@@ -252,5 +153,5 @@ def bpf(policy: Policy, machine: str = "") -> bytes:
             f"no filter of system calls for {machine}: known are {', '.join(ARCHITECTURES)}; "
             "run bots of strangers on one of these, or add its numbers to referee/sandbox/calls.txt"
         )
-    verdicts = {number: policy.verdicts.get(name, policy.otherwise) for name, number in calls(machine).items()}
+    verdicts = {number: VERDICTS.get(name, _NO_SUCH_CALL) for name, number in calls(machine).items()}
     return assemble(verdicts, _NO_SUCH_CALL, ARCHITECTURES[machine])

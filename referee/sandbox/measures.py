@@ -15,7 +15,7 @@ from typing import Any
 
 from referee.sandbox.box import SUPERVISOR, Box, CannotIsolate, Sandbox, find_bubblewrap
 from referee.sandbox.cgroup import Groups, Usage
-from referee.sandbox.filter import ALLOW, bpf
+from referee.sandbox.filter import bpf
 from referee.sandbox.limits import ResourceLimits, in_words
 from referee.sandbox.runtimes import Runtimes, compile_sdk
 from referee.sandbox.socket_folder import SocketFolder, sweep
@@ -123,7 +123,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
         )
         return None, [*measures, *_of_groups(groups, limits)]
     measures.append(Measure("bubblewrap", True, bubblewrap))
-    sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
+    sandbox = Sandbox(limits, found, groups, bpf(), bubblewrap)
     try:
         # -I -S: the probe does not depend on installed packages or environment variables.
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)

@@ -1,4 +1,7 @@
-"""The folder of a Unix domain socket. It is locked while its owner lives; if the owner leaves it, a later referee removes it."""
+"""Temporary folders, such as that of a Unix domain socket, which are locked while their owners live.
+
+If an owner leaves its folder behind, a later process removes it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import fcntl
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from referee.errors import DoganaError
@@ -35,6 +39,38 @@ def check_room_for_sockets() -> None:
         )
 
 
+def hold_new(prefix: str) -> tuple[Path, int]:
+    """Make a temporary folder and lock it; return it, and the descriptor that holds the lock until it is closed."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix))
+        try:
+            lock = _opened(folder)
+        except FileNotFoundError:  # another process has removed it before it was locked
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder, lock
+        os.close(lock)  # it was removed before it was locked
+
+
+def sweep_unheld(prefix: str, remove: Callable[[Path], None]) -> None:
+    """Remove this user's folders whose owners are dead from the folder for temporary files."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        with contextlib.suppress(OSError):  # it is in use, already gone, or another user's
+            if _is_ours(folder):
+                lock = _opened(folder)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove(folder)
+                finally:
+                    os.close(lock)
+
+
+def _opened(folder: Path) -> int:
+    # No link is followed: anybody may put one into the folder for temporary files.
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+
 class SocketFolder:
     """A temporary folder for one socket, readable by this user only.
 
@@ -51,18 +87,8 @@ class SocketFolder:
             PathTooLong: if the path of the folder for temporary files is too long.
         """
         check_room_for_sockets()
-        while True:
-            folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-            try:
-                self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except FileNotFoundError:  # another referee has removed it before it was locked
-                continue
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            if folder.exists():
-                break
-            os.close(self._lock)  # it was removed before it was locked
-        self._folder = folder
-        self.socket = folder / SOCKET
+        self._folder, self._lock = hold_new(_PREFIX)
+        self.socket = self._folder / SOCKET
 
     def remove(self) -> None:
         """Remove the folder."""
@@ -71,16 +97,8 @@ class SocketFolder:
 
 
 def sweep() -> None:
-    """Remove this user's folders whose owners are dead from the folder for temporary files."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # it is in use, already gone, or another user's
-            if _is_ours(folder):
-                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    _remove(folder)
-                finally:
-                    os.close(lock)
+    """Remove the folders of sockets whose owners are dead."""
+    sweep_unheld(_PREFIX, _remove)
 
 
 def _is_ours(folder: Path) -> bool:

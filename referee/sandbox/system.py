@@ -75,18 +75,16 @@ def is_alive(pid: int) -> bool:
         return False
     except (PermissionError, OverflowError):
         return True
-    return _state(pid) not in ("Z", "X")
+    return _stat(pid)[:1] not in (["Z"], ["X"])
 
 
-def _state(pid: int) -> str:
-    """Return the letter of the state of a process, as in proc(5); empty if it is not known."""
-    if not IS_LINUX:
-        return ""
+def _stat(pid: int) -> "list[str]":
+    """Return the fields of a process in proc(5), from its state and its parent on; empty if they are not known."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0]
+            return file.read().rpartition(")")[2].split()
     except OSError:
-        return ""
+        return []
 
 
 def children() -> "list[int]":
@@ -131,11 +129,8 @@ def parent(pid: int) -> "int | None":
     """Return the parent of a process; None if it has ended."""
     if not IS_LINUX:
         return _parents().get(pid)
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return int(file.read().rpartition(")")[2].split()[1])
-    except OSError:
-        return None
+    found = _stat(pid)
+    return int(found[1]) if found else None
 
 
 def _children(file: str) -> "list[int]":

@@ -7,18 +7,16 @@ import os
 import random
 import time
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import pytest
 
-from referee.game import Action, Game, Observation, Seat, State, label
+from referee.game import Action, Game, Seat, State, label
 from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
 from referee.records.position import write_position
 from referee.registry import games, house_bot, house_bots
 from tests.cases import mostly_long
-from tests.tables import random_setup
+from tests.tables import Question, random_setup
 
 PAIRS = [
     (f"{name}:rollouts=2" if bot.thinks else name, game)
@@ -36,16 +34,6 @@ MATCHES, ANSWERS = 8, 160
 """What the default run plays: matches for each bot and game, and answers in each match at most."""
 SOAK = "DOGANA_SOAK_SECONDS"
 """An environment variable: how long to play each bot and game; `make soak` sets it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What a house bot is asked outside of a match."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float = 60.0
-    bank: float = 600.0
 
 
 def answer(bot: HouseBot, state: State, seat: Seat) -> list[Action]:

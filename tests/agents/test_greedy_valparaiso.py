@@ -14,6 +14,7 @@ from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import do, goods, place
 from referee.kit.chance import LiveChance
+from referee.playout import play_row
 from referee.registry import shipped_board
 from tests.cases import mostly_long
 
@@ -71,8 +72,5 @@ def test_the_policy_plays_recorded_matches_again(name: str) -> None:
         assert isinstance(seen, ValparaisoObservation)
         row = choose(state.setup, seen, state.legal_actions(seat))
         answers.update(f"{' '.join(map(label, row))}\n".encode())
-        for place_in_row, action in enumerate(row):
-            if place_in_row and action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        play_row(state, seat, row, chance)
     assert answers.hexdigest()[:16] == digest, "the policy's play has changed; if that is intended, record it anew"

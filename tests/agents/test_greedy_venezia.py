@@ -15,7 +15,7 @@ from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import place
 from referee.kit.chance import FastChance, LiveChance
-from referee.playout import rollout
+from referee.playout import play_row, rollout
 from referee.registry import find, shipped_board
 from tests.tables import random_setup
 
@@ -39,14 +39,6 @@ def chosen(state: VeneziaState, seat: Seat) -> list[Action]:
     return list(choose(state.setup, seen, state.legal_actions(seat)))
 
 
-def play(state: VeneziaState, seat: Seat, row: list[Action], chance: LiveChance) -> None:
-    """Play a row as far as it is legal, as the referee does."""
-    for at, action in enumerate(row):
-        if at and (seat not in state.seats_to_act() or action not in state.legal_actions(seat)):
-            break
-        state.apply(seat, action, chance)
-
-
 def rows_of_a_match(seats: int, seed: int, options: dict[str, object]) -> Iterator[str]:
     setup, chance = GAME.setup(seats, options, shipped_board(GAME)), LiveChance(seed)
     state = GAME.start(setup, chance)
@@ -55,7 +47,7 @@ def rows_of_a_match(seats: int, seed: int, options: dict[str, object]) -> Iterat
         seat = state.seats_to_act()[0]
         row = chosen(state, seat)
         yield " ".join(map(label, row))
-        play(state, seat, row, chance)
+        play_row(state, seat, row, chance)
 
 
 RECORDED = [
@@ -85,7 +77,7 @@ def mixed_states(seed: int) -> Iterator[tuple[VeneziaState, Seat]]:
         yield state, seat
         row = chosen(state, seat)
         cut = dice.randrange(3)
-        play(state, seat, row[: cut or None] if cut < 2 else [dice.choice(state.legal_actions(seat))], chance)
+        play_row(state, seat, row[: cut or None] if cut < 2 else [dice.choice(state.legal_actions(seat))], chance)
 
 
 @pytest.mark.parametrize("seed", range(6))

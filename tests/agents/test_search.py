@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from house_bots.search import BadBudget, SearchBot
@@ -13,12 +13,13 @@ from house_bots.search.halving import FIRST_SAMPLES, Search
 from house_bots.search.recipe import TO_THE_END, Recipe, distinct
 from typing_extensions import override
 
-from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
+from referee.game import Action, Chance, Game, RolloutPolicy, Seat, State
 from referee.games.valparaiso.actions import Place
 from referee.games.venezia.actions import First
 from referee.games.yunnan import actions as act
 from referee.kit.chance import FastChance
 from referee.registry import UnknownHouseBot, find, house_bot, house_bots, shipped_board
+from tests.tables import Question
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Sealed
 
@@ -249,15 +250,6 @@ def test_repeated_rows_are_dropped_and_the_others_keep_their_order() -> None:
 
 def test_a_game_without_a_recipe_is_not_played() -> None:
     assert not SearchBot.plays(SEALED)
-
-
-class Question(NamedTuple):
-    """A decision with a time in seconds."""
-
-    observation: Observation
-    actions: Sequence[Action]
-    budget: float
-    bank: float
 
 
 class Clock:

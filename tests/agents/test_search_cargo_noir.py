@@ -5,10 +5,10 @@ from house_bots.search import SearchBot
 from house_bots.search.cargo_noir import CargoNoirRecipe
 from house_bots.search.halving import Search
 
-from referee.game import IllegalAction, label
+from referee.game import label
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.chance import FastChance
-from referee.playout import rollout
+from referee.playout import play_row, rollout
 from referee.registry import find, shipped_board
 
 GAME = find("cargo_noir")
@@ -24,11 +24,7 @@ def positions(seats: int) -> list[CargoNoirState]:
     while not state.is_over():
         found.append(state.clone())
         seat = state.seat
-        for action in policy.row(state, seat, chance):
-            try:
-                state.apply(seat, action, chance)
-            except IllegalAction:
-                break
+        play_row(state, seat, policy.row(state, seat, chance), chance)
     return found
 
 

@@ -16,7 +16,7 @@ from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import do, goods, place
 from referee.kit.chance import FastChance
-from referee.playout import rollout
+from referee.playout import play_row, rollout
 from referee.registry import shipped_board
 from tests.cases import mostly_long
 from tests.tables import random_setup
@@ -63,10 +63,8 @@ def test_every_answer_is_legal_and_the_same_in_another_sample_with_the_same_obse
         other = GAME.sample(setup, state.observation(seat), FastChance(seed + 1))
         assert labels(policy.row(other, seat, chance)) == labels(row)
         most = dice.choice((1, 1, len(row)))  # the others go on in the middle of a row
-        for action in row[:most] if dice.random() < 0.8 else [dice.choice(state.legal_actions(seat))]:
-            if seat not in state.seats_to_act() or action not in state.legal_actions(seat):
-                break
-            state.apply(seat, action, chance)
+        played = row[:most] if dice.random() < 0.8 else [dice.choice(state.legal_actions(seat))]
+        play_row(state, seat, played, chance)
 
 
 def test_with_a_doubt_rollouts_differ_and_those_of_the_same_chance_do_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ from house_bots.random_bot import RandomBot
 from referee.live.matches.fixture_matches import match_plan
 from referee.live.matches.play import House
 from referee.match.plan import MatchPlan
+from referee.records.claimed import claimed_result
+from referee.records.record import RecordError
 from referee.tournament.course import course
 from referee.tournament.plan import read_plan
 from tests import matches
@@ -222,6 +225,21 @@ def test_what_reads_results_without_verifying_them_refuses_those_that_cannot_be(
         [line] = here("tournament", *words, status=1).stderr.splitlines()
         assert f"{FIRST}.jsonl" in line
         assert said in line
+
+
+@pytest.mark.parametrize("time", ["1" + "0" * 400, "1e999", "-5", '"long"'])
+def test_a_time_that_no_match_can_take_is_refused(cup: Path, time: str) -> None:
+    path = cup / "records" / f"{FIRST}.jsonl"
+    path.write_text(re.sub(r'"think_ms":[\d.]+', f'"think_ms":{time}', path.read_text()))
+    with pytest.raises(RecordError, match=r"result\.seats\[0\]\.think_ms must be a number of milliseconds"):
+        claimed_result(path)
+
+
+def test_what_is_said_about_a_seat_that_is_none_is_not_read(cup: Path) -> None:
+    path = cup / "records" / f"{FIRST}.jsonl"
+    claimed = claimed_result(path)
+    path.write_text(path.read_text().replace('{"type":"result"', '{"type":"out","seat":[1]}\n{"type":"result"'))
+    assert claimed_result(path) == claimed
 
 
 def test_a_record_of_a_larger_table_is_refused_by_its_name(here: Dogana, cup: Path) -> None:

@@ -49,12 +49,13 @@ def test_the_lines_at_its_end_can_be_pasted(clone: Path, tmp_path: Path) -> None
 
 def test_what_it_shows_is_what_it_runs(clone: Path) -> None:
     printed, _ = start(clone).communicate(timeout=patient(60))
-    [play] = re.findall(r"\$ (dogana play .*?)\x1b", printed)
+    [play] = re.findall(r"^\$ (dogana play .*)$", printed, re.M)
     ran = subprocess.run(
         ["/bin/sh", "-c", play], env={"PATH": f"{clone.parent}:/usr/bin:/bin"}, capture_output=True, text=True
     )
     assert "<cmd:python -m house_bots greedy>" in ran.stdout
     assert ran.stdout in printed
+    assert "\x1b" not in printed, "escapes are for terminals only"
 
 
 def test_another_run_and_one_at_the_same_time_have_folders_of_their_own(clone: Path) -> None:

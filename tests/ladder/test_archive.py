@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from ladder.archive import archive
 from ladder.archive.archive import LOGS, USAGE, Archive, NoRecord, find_logs, find_record
 from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
@@ -24,7 +25,7 @@ from ladder.archive.retention import prune
 from ladder.archive.traces import usages_of
 from ladder.facts.evidence import RetainedRecords
 from ladder.facts.store import Store
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import Busy, LadderError, NoRoom
 from ladder.operation.home import Home
 from ladder.questions.caller import ANYBODY
 from ladder.questions.desk import Desk
@@ -116,6 +117,23 @@ def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, what
     answer = Desk(home).ask(MatchRequest(match=match_id))
     assert (answer.is_recorded, answer.logs, answer.moment) == (True, [], "")
     assert answer.seats
+
+
+@pytest.mark.parametrize("reason", [Busy, NoRoom])
+def test_an_archive_that_cannot_be_read_now_is_not_taken_for_a_damaged_one(
+    home: Home, monkeypatch: pytest.MonkeyPatch, reason: type[LadderError]
+) -> None:
+    [match_id, *_] = recorded(home)
+
+    def fail(*_: object, **__: object) -> None:
+        raise reason("not now")
+
+    monkeypatch.setattr(archive, "SqliteFile", fail)
+    for find_it in (find_record, find_logs, usages_of):
+        with pytest.raises(reason):
+            find_it(home, match_id)
+    with pytest.raises(reason):
+        Desk(home).ask(MatchRequest(match=match_id))
 
 
 def test_without_an_archive_there_is_no_record(home: Home, store: Store) -> None:
@@ -225,8 +243,32 @@ def test_logs_have_the_names_of_logs_and_any_bytes(home: Home) -> None:
     assert find_logs(home, one) == {"seat1.log": bytes(range(256))}
     [log] = Desk(home).ask(MatchRequest(match=one)).logs
     assert log.seat == 1
-    put_logs(home, one, {USAGE: b'{"0": 3}'})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"0": 3}',
+        b"[" * 200_000,
+        b'{"0": {"x": ' + b"[" * 200_000,
+        b'{"0": {"cpu_seconds": "x"}}',
+        b'{"0": {"memory_peak": 1' + b"0" * 400 + b"}}",
+    ],
+    ids=["a number", "deep", "deep inside", "a text", "too large"],
+)
+def test_usages_of_something_else_are_left_out(home: Home, data: bytes) -> None:
+    [one, *_] = recorded(home)
+    put_logs(home, one, {USAGE: data})
     assert usages_of(home, one) == {}
+
+
+def test_a_dictionary_that_is_too_short_is_reported_as_damage(home: Home, store: Store) -> None:
+    [match_id, *_] = recorded(home)
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        file.execute("update dictionaries set data = ?", [zipped(b"abc")])
+    with pytest.raises(RecordError, match="dictionary 1 is damaged"):
+        find_record(home, match_id)
+    assert compare(home, store).broken.count
 
 
 def test_what_is_no_record_is_not_put_in(home: Home) -> None:

@@ -490,6 +490,16 @@ def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
     assert len(printed.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["match", "--home", "home"], ["show", "--server", "http://127.0.0.1:1"], ["author", "quota", "--home", "home"]],
+)
+def test_a_name_that_is_not_utf_8_is_refused_in_one_line(dogana: Dogana, home: Home, words: list[str]) -> None:
+    more = ["5"] if "quota" in words else []
+    ended = dogana("ladder", *words, os.fsdecode(b"my\xff"), *more, status=1)
+    assert ended.stderr == "dogana: 'my\\udcff' on the command line is not UTF-8; write it in UTF-8\n"
+
+
 def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_has_met(
     ask: Ask, shared_home: Home
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ladder.archive import audit_log
-from ladder.archive.audit_log import write
+from ladder.archive.audit_log import keep, write
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.kit.chance import commitment
@@ -152,6 +152,17 @@ def test_a_log_replaces_its_own_beginning_and_nothing_else(home: Home, log: Path
         with pytest.raises(OSError, match="is not a regular file"):
             write(home, store, tmp_path)
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_earlier_log_that_cannot_be_read_is_named(home: Home, log: Path, tmp_path: Path, is_there: bool) -> None:
+    previous = tmp_path / "previous.jsonl"
+    if is_there:
+        previous.mkdir()
+    with Store(home.database, create=False) as store, pytest.raises(OSError, match=r"previous\.jsonl"):
+        write(home, store, log, previous)
+    with pytest.raises(OSError, match=r"previous\.jsonl"):
+        keep([log.read_bytes()], log, previous)
 
 
 def test_a_ladder_that_was_set_back_does_not_take_the_place_of_its_later_log(home: Home, log: Path) -> None:

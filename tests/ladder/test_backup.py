@@ -74,6 +74,19 @@ def test_a_backup_does_not_replace_a_file_that_has_appeared_while_it_was_made(
     assert {path.name for path in tmp_path.iterdir()} == {"home", "mine.tar"}
 
 
+def test_a_backup_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    link, file = tmp_path / "monday.tar", tmp_path / "other disk" / "backup.tar"
+    file.parent.mkdir()
+    file.touch()
+    link.symlink_to(file)
+    (tmp_path / "home").mkdir()
+    with ladder(tmp_path / "home") as store:
+        size = backup(Home(tmp_path / "home"), store, link, replaces=True)
+    assert link.is_symlink()
+    assert file.stat().st_size == size > 0
+    assert list(file.parent.iterdir()) == [file]
+
+
 @pytest.mark.parametrize("max_bytes", [40_000, 60_000])
 def test_a_backup_that_finds_no_room_says_so_in_one_line_and_leaves_nothing(
     dogana: Dogana, tmp_path: Path, max_bytes: int

@@ -13,7 +13,7 @@ from ladder.archive.archive import USAGE
 from ladder.facts.history import PlayedMatch, PlayedSeat
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
-from ladder.model.rating import APART, Rating, expected_share, share_beaten
+from ladder.model.rating import APART, Rating, expected_share
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
@@ -25,6 +25,7 @@ from ladder.questions.match import MatchRequest
 from ladder.questions.matches import MatchesAnswer, MatchesRequest
 from ladder.questions.rows import TREND_BLOCKS
 from ladder.questions.standings import TopRequest
+from referee.match.result import share_beaten
 from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.real_ladder import FAULTY, played_ladder

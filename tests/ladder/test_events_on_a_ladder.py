@@ -330,7 +330,10 @@ def test_terms_that_cannot_be_played_are_refused(
     [
         ("tomorrow", "'tomorrow' is not a time; write it as in 2026-12-18T18:00Z"),
         ("2126-12-24T18:00", "has no time zone; write 2126-12-24T18:00Z for UTC"),
+        ("2126-12-24", "'2126-12-24' has no time zone; write 2126-12-24T00:00:00Z for UTC"),
         ("2126-12-18T11:00Z", "is in the past; an event must close in the future"),
+        ("9999-12-31T23:59-14:00", "'9999-12-31T23:59-14:00' is not a time; write it as in 2026-12-18T18:00Z"),
+        ("0001-01-01T00:00+14:00", r"'0001-01-01T00:00\+14:00' is not a time; write it as in 2026-12-18T18:00Z"),
     ],
 )
 def test_a_closing_time_needs_a_zone_and_lies_ahead(clock: Clock, text: str, reason: str) -> None:

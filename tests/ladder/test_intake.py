@@ -153,7 +153,9 @@ def test_a_language_is_what_the_manifest_names_or_what_the_command_shows(
         ("run = 3", "bot.toml.run must be a list"),
         ("run = []", "at least the program"),
         ('run = ["./other"]', "there is no file ./other"),
-        ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
+        ('games = ["chess"]', "bot.toml.games[0] must be one of cargo_noir, valparaiso, venezia, yunnan, not 'chess'"),
+        ("games = []", "bot.toml.games must name a game; the games are: cargo_noir, valparaiso, venezia, yunnan"),
+        ('games = ["venezia", "venezia"]', "bot.toml.games[1] names venezia a second time"),
         ("colour = 1", "bot.toml.colour is not known here; the known entries are: games, language, name, run"),
         ("a = " + "[" * 3000, "is not TOML"),
         ("a = " + "1" * 5000, "is not TOML"),
@@ -530,6 +532,26 @@ def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path) -> None:
     for path in (folder, tarred(tmp_path / "bot.tgz", [entry("bot"), *folders])):
         with pytest.raises(BadBot, match="more than 50 files, links and folders"):
             take_in(path, tmp_path / "versions", limits=BotLimits(entries=50))
+
+
+def test_folders_that_an_archive_does_not_list_count_like_those_of_a_folder(tmp_path: Path) -> None:
+    """A file of no bytes at the end of a long path makes as many folders as the path has names."""
+    names = ["bot", "/".join(["a"] * 30 + ["data"]), "/".join(["a"] * 10 + ["b"] * 20 + ["data"])]  # and 50 folders
+    folder = bot_folder(tmp_path / "bot")
+    for name in names[1:]:
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(PROGRAM)
+    unlisted = zipped(tmp_path / "bot.zip", dict.fromkeys(names, PROGRAM.encode()))
+    shutil.make_archive(str(tmp_path / "listed"), "zip", folder)  # with an entry for each folder
+    shutil.make_archive(str(tmp_path / "listed"), "tar", folder)
+    tar = tarred(tmp_path / "bot.tgz", [entry(name) for name in names])
+    submissions = (folder, unlisted, tar, tmp_path / "listed.zip", tmp_path / "listed.tar")
+    for path in submissions:
+        with pytest.raises(BadBot, match=r"^more than 52 files, links and folders$"):
+            take_in(path, tmp_path / "versions", limits=BotLimits(entries=52))
+    assert not list((tmp_path / "versions").iterdir())
+    for path in submissions:
+        take_in(path, tmp_path / "versions", limits=BotLimits(entries=54))  # a tar lists the bot's folder, too
 
 
 def test_names_of_any_length_that_tar_writes_are_taken_in(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import os
 import secrets
 import signal
 import stat
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -245,6 +247,16 @@ def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read
                 [(_, end)] = pool.play([one])
                 assert isinstance(end, Finished)
                 assert f"from the disk: {expected}" in end.logs["seat0.log"].decode()
+
+
+def test_a_run_has_a_worker_for_each_processor_that_it_may_use() -> None:
+    script = """
+import os
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+from ladder.commands.options import DEFAULT_WORKERS
+print(DEFAULT_WORKERS)
+"""
+    assert subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=True).stdout == b"1\n"
 
 
 def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:

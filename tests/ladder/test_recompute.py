@@ -11,7 +11,9 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from ladder.archive import recompute
 from ladder.archive.recompute import MAX_REPORTED, Comparison, Sample, compare
 from ladder.facts.store import Store
 from ladder.operation.home import Home
+from ladder.operation.sqlite_file import batches
 from referee.records.verify import verify as really_verify
 from tests.commands.conftest import Dogana
 from tests.ladder.archived import change_record, damage, recorded, remove_record, rewrite_result
@@ -63,7 +66,7 @@ class InTurn:
 real, recompute.verify = recompute.verify, verify
 recompute.ProcessPoolExecutor = InTurn
 recompute._CHUNK = 2
-os.cpu_count = lambda: -1  # so that each chunk is settled before the next one
+recompute.processors = lambda: -1  # so that each chunk is settled before the next one
 with Store(Home(Path(sys.argv[1])).database, create=False) as store:
     recompute.compare(Home(Path(sys.argv[1])), store)
 """
@@ -190,14 +193,31 @@ def test_notes_that_cannot_be_removed_do_not_spoil_the_comparison(
     assert whole(compare(home, store))
 
 
+def test_as_many_processes_verify_as_there_are_processors_that_they_may_use(
+    home: Home, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    class Noted(ProcessPoolExecutor):
+        def __init__(self, processes: int, **more: Any) -> None:
+            started.append(processes)
+            super().__init__(processes, **more)
+
+    monkeypatch.setattr(recompute, "ProcessPoolExecutor", Noted)
+    monkeypatch.setattr(recompute, "batches", lambda values, _: batches(values, MATCHES - 1))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert whole(compare(home, store))
+    assert started == [1]
+
+
 def test_processes_that_verify_end_with_the_one_that_is_killed() -> None:
     script = """
 import multiprocessing, os, sys, time
 from concurrent.futures import ProcessPoolExecutor
-from ladder.archive.recompute import _live_with_the_other
+from referee.live.matches.worker import become_worker
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context, initializer=_live_with_the_other) as pool:
+    with ProcessPoolExecutor(1, mp_context=context, initializer=become_worker) as pool:
         print(pool.submit(os.getpid).result(), flush=True)
         pool.submit(time.sleep, 600).result()
 """

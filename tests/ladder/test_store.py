@@ -28,6 +28,7 @@ from ladder.model.condition import Condition
 from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
+from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, be_impatient, differences, ladder, next_matches, play, result_of
@@ -65,6 +66,24 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
 
     monkeypatch.setattr(Database, "table_names", made_after_the_first_look)
     with Store(path, create=True) as store:
+        assert store.roster.versions() == {}
+
+
+def test_whoever_makes_a_ladder_waits_for_another_that_recovers_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = Database.execute
+
+    def recovering_at_first(db: Database, sql: str, *more: Any) -> sqlite3.Cursor:
+        if sql == "pragma journal_mode = wal":
+            monkeypatch.setattr(Database, "execute", execute)
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY_RECOVERY
+            raise error
+        return execute(db, sql, *more)
+
+    monkeypatch.setattr(Database, "execute", recovering_at_first)
+    with Store(tmp_path / "ladder.db", create=True) as store:
         assert store.roster.versions() == {}
 
 
@@ -293,6 +312,17 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         assert [line.partition(" number")[0] for line in differences(store)] == ["results: has", "results: lacks"]
 
 
+def test_telemetry_whose_sum_over_matches_is_infinite_is_left_out(tmp_path: Path) -> None:
+    said = {"nodes": KeyValues(1, 5.0), "x": KeyValues(1, 1e308)}
+    with ladder(tmp_path) as store:
+        for match in next_matches(store):
+            play(store, match, random.Random(1))
+            store.results.note_telemetry(match.match_id, dict.fromkeys(range(len(match.seats)), said))
+        [row] = store.history.telemetry(match.seats[0], CONDITION)
+    assert (row.key, row.mean) == ("nodes", 5.0)
+    assert row.matches > 1
+
+
 # --- conditions -----------------------------------------------------------------------------------------
 
 
@@ -442,6 +472,21 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
     ):
         statuses(store, CONDITION)
     assert "\n" not in str(caught.value)
+
+
+def test_events_on_a_damaged_page_are_damage_of_the_ladder_not_of_its_rebuilt_views(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    with ladder(tmp_path):
+        pass
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        [root] = file.execute("select rootpage from sqlite_master where name = 'events'").fetchone()
+        [size] = file.execute("pragma page_size").fetchone()
+    with path.open("r+b") as pages:
+        pages.seek((root - 1) * size)
+        pages.write(b"\xee" * size)
+    with Store(path, create=False) as store, pytest.raises(LadderError) as caught:
+        compare(Home(tmp_path), store)
+    assert str(caught.value).startswith(f"{path}: is damaged")
 
 
 @pytest.mark.parametrize("bytes_left", [0, 20_000])

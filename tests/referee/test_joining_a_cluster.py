@@ -15,7 +15,19 @@ from tests.patience import patient
 
 
 @pytest.mark.parametrize(
-    "address", ["", "nonsense", ":1", "host:", "host:0", "host:70000", "host:²", "ray://127.0.0.1:1", "\x1b[31m:x"]
+    "address",
+    [
+        "",
+        "nonsense",
+        ":1",
+        "host:",
+        "host:0",
+        "host:70000",
+        "host:²",
+        "ray://127.0.0.1:1",
+        "\x1b[31m:x",
+        "host:" + "9" * 5000,
+    ],
 )
 def test_what_is_no_address_is_refused_in_one_line(address: str) -> None:
     with pytest.raises(ClusterError, match=r"is not a cluster: say auto, local or HOST:PORT of its head") as refused:

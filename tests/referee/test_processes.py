@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -12,18 +13,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from house_bots.random_bot import RandomBot
 
+from referee.live.matches import play as play_module
 from referee.live.matches.driver import MatchVoid
-from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed
-from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
+from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed, play_match
+from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog, AgentProcess
 from referee.live.seats.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
+from referee.sandbox.box import CannotIsolate
 from tests import matches
 from tests.cases import mostly_long
 from tests.patience import patient, wait_until
@@ -112,6 +115,33 @@ def test_a_bot_that_ends_by_itself_at_its_start_is_at_fault_however_busy_the_mac
     report = play(ends, House(RandomBot), starved_is_void=True)
     assert report.result.seats[0].outcome is Outcome.START
     assert "before it joined" in report.result.seats[0].detail
+
+
+@pytest.mark.parametrize("fails", ["at once", "when the other has started"])
+def test_after_a_start_that_is_void_nothing_of_the_other_agents_runs_on(
+    fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker of a ladder begins its next match at once, and its clocks would run beside them."""
+    start = play_module.start_process
+
+    async def start_or_fail(player: Command, socket: Path, token: str) -> AgentProcess:
+        if player is no_box:
+            while fails != "at once" and not list(tmp_path.iterdir()):
+                await asyncio.sleep(0.01)
+            raise CannotIsolate("cannot make a control group")
+        return await start(player, socket, token)
+
+    async def start_a_match() -> set[asyncio.Task[Any]]:
+        with pytest.raises(MatchVoid, match=r"^cannot make a control group$"):
+            await play_match(plan_of(seats=2), (no_box, sleeps))
+        return asyncio.all_tasks() - {cast("asyncio.Task[Any]", asyncio.current_task())}
+
+    monkeypatch.setattr(play_module, "start_process", start_or_fail)
+    no_box, sleeps = command(), Command(["sh", "-c", f"echo $$ > {tmp_path}/$$; exec sleep 600"], ENVIRONMENT)
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    assert not asyncio.run(start_a_match())
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+    assert not any(is_running(int(started.name)) for started in tmp_path.iterdir())
 
 
 def test_a_bot_that_sleeps_is_not_starved() -> None:

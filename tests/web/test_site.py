@@ -121,8 +121,9 @@ def with_event(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def test_the_last_matches_of_an_event_have_their_pages_and_viewers(with_event: Home, tmp_path: Path, most: int) -> None:
     written = write_site(with_event, tmp_path / "site", most, silent)
     with Store(with_event.database, create=False) as store:
-        scheduled = store.tournaments.scheduled(store.tournaments.find("final"))
-    of_event = [one.match_id for one in scheduled.values() if one.is_over]
+        event = store.tournaments.find("final")
+        scheduled, results = store.tournaments.scheduled(event), store.tournaments.results(event)
+    of_event = [one.match_id for name, one in scheduled.items() if name in results]
     newest = of_event[len(of_event) - most :]
     assert len(of_event) == 10
     for kind in ("{}.html", "{}/replay.html"):

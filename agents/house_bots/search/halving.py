@@ -16,6 +16,7 @@ from typing_extensions import override
 from house_bots.search.recipe import TO_THE_END, Recipe, TimeUp
 from referee.game import Action, Chance, Game, Observation, RolloutPolicy, Seat, State
 from referee.kit.chance import FastChance
+from referee.match.result import share_beaten
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
@@ -143,7 +144,7 @@ class Search:
         points = beyond_rivals(self._recipe.value(state), self._seat)
         over = state.is_over()
         if over and self._recipe.win:
-            points += self._recipe.win * _share_beaten(state.ranks(), self._seat)
+            points += self._recipe.win * share_beaten(state.ranks(), self._seat)
         return over, points
 
     def _sampled(self, number: int) -> State:
@@ -175,10 +176,3 @@ def beyond_rivals(values: Sequence[float], seat: Seat) -> float:
     """Return a seat's value, less the average of its best rival's value and the mean value of all rivals."""
     rivals = [*values[:seat], *values[seat + 1 :]]
     return values[seat] - (max(rivals) + math.fsum(rivals) / len(rivals)) / 2
-
-
-def _share_beaten(ranks: Sequence[int], seat: Seat) -> float:
-    """Return the share of rivals that a seat is ahead of; a tie counts as half."""
-    # 0.5: the seat itself, as a tie.
-    beaten = math.fsum((rank > ranks[seat]) + (rank == ranks[seat]) / 2 for rank in ranks) - 0.5
-    return beaten / (len(ranks) - 1)

@@ -7,15 +7,16 @@ the worth of a bid makes them differ: a candidate must be good whatever the othe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Final, cast
 
 from mypy_extensions import mypyc_attr
 from typing_extensions import override
 
 from house_bots.greedy.yunnan import GreedyPolicy
 from house_bots.search.recipe import TO_THE_END, Recipe
-from house_bots.search.yunnan_rows import rows_of
 from referee.game import Action, Seat, Setup, State
+from referee.games.yunnan import actions as act
+from referee.games.yunnan.names import Phase
 from referee.games.yunnan.table import Table
 from referee.kit.chance import FastChance
 
@@ -25,6 +26,8 @@ same, so more time finds nothing more; with 3, `search` won fewer first places a
 instead of all 15)."""
 MARGIN = 0.5
 """The number of standard errors by which a candidate must be better than greedy's row."""
+CONVERSIONS: Final = 10
+"""The number of steps from converting nothing to converting everything; finer steps differ too little to tell apart."""
 
 
 @mypyc_attr(native_class=False)
@@ -44,12 +47,29 @@ class YunnanRecipe(Recipe):
     @override
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
         greedy = self._greedy.row(state, seat, FastChance(seed=0))
-        return rows_of(cast("Table", state), greedy, state.legal_actions(seat))
+        return _rows_of(cast("Table", state), greedy, state.legal_actions(seat))
 
     @override
     def value(self, state: State) -> list[float]:
         """Return the final scores."""
         return [float(score) for score in state.scores()]
+
+
+def _rows_of(table: Table, greedy: Sequence[Action], legal: list[Action]) -> list[Sequence[Action]]:
+    """Return greedy's row, then each other action that is worth a comparison."""
+    if table.phase is Phase.CONVERT:
+        legal = _conversions(table.income[table.acting_colour])
+    rows: list[Sequence[Action]] = [greedy]
+    for action in legal:
+        if len(greedy) > 1 or action != greedy[0]:
+            rows.append([action])
+    return rows
+
+
+def _conversions(income: int) -> list[Action]:
+    """Return conversions from nothing to everything, evenly spread."""
+    every = act.converts(income)
+    return [every[points] for points in sorted({income * step // CONVERSIONS for step in range(CONVERSIONS + 1)})]
 
 
 RECIPE = YunnanRecipe

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
-from referee.games.cargo_noir.actions import ACTION_TYPES, EndSmuggling, Wait
+from referee.games.cargo_noir.actions import EndSmuggling, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.games.cargo_noir.observing import restore
@@ -56,7 +56,7 @@ class CargoNoir(Game):
         ),
         openings(0),
     )
-    action_types = ACTION_TYPES
+    action_types = tuple(rules.HANDLERS)
     closing_actions = frozenset({EndSmuggling})
     rare_actions = frozenset({Wait})  # I12: never in regular play, only in positions made by hand
     observation_type = CargoNoirObservation

@@ -123,26 +123,6 @@ class Send(Action):
     dest: Destination
 
 
-ACTION_TYPES: tuple[type[Action], ...] = (
-    Casino,
-    BmDraw,
-    BmSwap,
-    Collect,
-    Raise,
-    Withdraw,
-    Wait,
-    Stake,
-    SellSame,
-    DiffStart,
-    DiffAdd,
-    DiffClose,
-    Buy,
-    EndSmuggling,
-    Discard,
-    Send,
-)
-"""All kinds of action, in the order of the table in section 5."""
-
 # Every action is made once: legal lists are put together from these.
 CASINO = Casino()
 BM_DRAW = BmDraw()

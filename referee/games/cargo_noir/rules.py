@@ -565,7 +565,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Discard: _play_discard,
     act.Send: _play_send,
 }
-"""The function that plays each type of action."""
+"""The function that plays each type of action, in the order of the table in section 5."""
 
 
 # --- defaults (section 5, clock defaults) -----------------------------------------------------------------

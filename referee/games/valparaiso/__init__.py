@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up, spots
+from referee.games.valparaiso import breakdown, drawing, drawing_words, rules, set_up, spots
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
 from referee.games.valparaiso.observation import ValparaisoObservation
@@ -59,7 +59,7 @@ class Valparaiso(Game):
         Option("max_rounds", (range(1, _MAX_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
         openings(0),
     )
-    action_types = act.ACTION_TYPES
+    action_types = tuple(rules.HANDLERS)
     closing_actions = frozenset({act.Commit, act.Close, act.Done})
     # Only achievement cards have these actions, and random play hardly ever ships three equal goods to a sector that
     # asks for them.

@@ -238,42 +238,6 @@ class Sell(Action):
     good: Good
 
 
-ACTION_TYPES: tuple[type[Action], ...] = (
-    Goods,
-    PlaceMerchant,
-    Place,
-    Mayor,
-    Commit,
-    Close,
-    Bonus,
-    UseMayor,
-    Use,
-    Transfer,
-    SellFor,
-    Start,
-    Step,
-    Stop,
-    River,
-    Build,
-    BuildForGood,
-    Hire,
-    Trade,
-    Skip,
-    Take,
-    Give,
-    GiveTwo,
-    Pay,
-    Buy,
-    Sail,
-    Acquire,
-    Scrap,
-    Pass,
-    Recall,
-    Done,
-    Sell,
-)
-"""All kinds of action, in the order of the table in section 5; `Sell` comes last in every list."""
-
 # Every action is made once: legal lists are looked up, not built.
 _GOODS = tuple(Good)
 _SPACES = range(4)

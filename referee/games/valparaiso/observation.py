@@ -7,7 +7,6 @@ from typing import Annotated, NamedTuple
 from referee.game import CountedBy, Seat
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Source, Tile
 
-SeatCounts = Annotated[tuple[int, ...], CountedBy(None)]
 GoodCounts = Annotated[tuple[int, ...], CountedBy(Good)]
 LocationCounts = Annotated[tuple[int, ...], CountedBy(Location)]
 

@@ -451,4 +451,4 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Done: _play_done,
     act.Sell: _play_sell,
 }
-"""The function that plays each type of action."""
+"""The function that plays each type of action, in the order of the table in section 5; `Sell` comes last in every list."""

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
-from referee.games.venezia.actions import ACTION_TYPES, Done
+from referee.games.venezia.actions import Done
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.observing import restore
@@ -61,7 +61,7 @@ class Venezia(Game):
         Option("first_player", ("seat0", "random"), "seat0", "the seat that begins the first round", "Z1.3"),
         openings(0),
     )
-    action_types = ACTION_TYPES
+    action_types = tuple(rules.HANDLERS)
     closing_actions = frozenset({Done})
     observation_type = VeneziaObservation
     # The longest list is the list of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.

@@ -176,34 +176,6 @@ class Michele(Action):
     pigeons: int
 
 
-ACTION_TYPES: tuple[type[Action], ...] = (
-    Home,
-    First,
-    Card,
-    District,
-    Count,
-    Feint,
-    PlacePigeon,
-    Walk,
-    Jump,
-    Stop,
-    Done,
-    Family,
-    Reinforce,
-    Fehde,
-    Skip,
-    Takeover,
-    FromReserve,
-    Poison,
-    Raptor,
-    Purge,
-    GreyAdd,
-    GreyMove,
-    Recover,
-    Michele,
-)
-"""All kinds of action, in the order of the table in section 5."""
-
 # Every action is made once: legal lists are looked up, not built.
 _NUMBERS = range(MAX_PIGEONS + 1)
 DONE = Done()

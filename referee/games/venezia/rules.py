@@ -504,7 +504,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Recover: _play_recover,
     act.Michele: _play_michele,
 }
-"""The function that plays each type of action."""
+"""The function that plays each type of action, in the order of the table in section 5."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

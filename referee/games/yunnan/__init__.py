@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Points, RolloutPolicy, Scene, Setup, State
 from referee.games.yunnan import breakdown, drawing, rules, spots
-from referee.games.yunnan.actions import ACTION_TYPES, Done, Pass
+from referee.games.yunnan.actions import Done, Pass
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
 from referee.games.yunnan.observation import YunnanObservation
@@ -62,7 +62,7 @@ class Yunnan(Game):
         ),
         openings(4),
     )
-    action_types = ACTION_TYPES
+    action_types = tuple(rules.HANDLERS)
     closing_actions = frozenset({Pass, Done})
     observation_type = YunnanObservation
     # The longest list is the list of conversions. (All others are below 150: RULES.md, section 5.)

@@ -102,23 +102,6 @@ class Convert(Action):
     points: int
 
 
-ACTION_TYPES: tuple[type[Action], ...] = (
-    Bid,
-    Bank,
-    Market,
-    Pass,
-    Take,
-    Move,
-    BuildPost,
-    BuildBridge,
-    BuildTeahouse,
-    Done,
-    Displace,
-    NoDisplace,
-    Convert,
-)
-"""All kinds of action, in the order of the table in section 5."""
-
 # Every action is made once: legal lists are looked up, not built.
 PASS = Pass()
 DONE = Done()

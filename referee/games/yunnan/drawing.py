@@ -19,9 +19,9 @@ from referee.games.yunnan.drawing_map import draw_map
 from referee.games.yunnan.drawing_pieces import (
     COLOUR_NAMES,
     FILLS,
+    GIFT,
     LETTERS,
     bridge,
-    gift,
     marker,
     merchant,
     pieces_of,
@@ -305,7 +305,7 @@ def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bo
 @lru_cache(maxsize=16)
 def _heads(step: float) -> str:
     """Draw the headings of a panel: the kinds of pieces side by side, and the reserve above the supply."""
-    kinds = (merchant(None), post(None), bridge(None), teahouse(None), gift())
+    kinds = (merchant(None), post(None), bridge(None), teahouse(None), GIFT)
     parts = [group(66 + step * (at + 0.5), 48, kind, 0.72) for at, kind in enumerate(kinds)]
     parts += [text(6, 79, "reserve", SMALLEST, FADED, fit=58), text(6, 99, "supply", SMALLEST, FADED, fit=58)]
     return "".join(parts)

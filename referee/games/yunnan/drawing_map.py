@@ -9,18 +9,18 @@ from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.drawing_changes import walks
 from referee.games.yunnan.drawing_land import GROUND_HEIGHT, GROUND_WIDTH, LEGEND, Way, gate_of, land_of, seen_of
 from referee.games.yunnan.drawing_pieces import (
+    BROKEN,
     EMPTY_BRIDGE,
     EMPTY_TEAHOUSE,
     FILLS,
+    GATE,
+    GIFT,
+    INSPECTOR,
     LETTERS,
+    LOCK,
     bridge,
-    broken,
-    gate,
-    gift,
     horse,
-    inspector,
     legend,
-    lock,
     merchant,
     post,
     teahouse,
@@ -77,7 +77,7 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, w
         parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
     if not _inspected(seen):
         left, top, _, _ = LEGEND
-        parts.append(group(left + 30, top - 24, inspector()))
+        parts.append(group(left + 30, top - 24, INSPECTOR))
     return "".join(parts)
 
 
@@ -88,7 +88,7 @@ def _still(board: YunnanBoard) -> tuple[str, str]:
     below = [land.drawn]
     for way in land.over:
         below.append(path(way.drawn(), stroke=PARCHMENT, thick=2, stroke_dasharray="1 8", stroke_linecap="round"))
-    above = [group(*gate_of(way), gate()) for way in land.road]
+    above = [group(*gate_of(way), GATE) for way in land.road]
     for province, (x, y) in enumerate(land.centres):
         above.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, _ground(board, Province(province))))
     left, top, width, height = LEGEND
@@ -162,13 +162,13 @@ def _province(
         parts.append(_sign(merchant(None), "displace?", LAMP))
     if _inspected(seen) and seen.last_inspector is province:
         took = "nobody" if seen.last_banned is None else LETTERS[seen.last_banned]
-        parts.append(_sign(inspector(), f"took {took}", ALARM))
+        parts.append(_sign(INSPECTOR, f"took {took}", ALARM))
     if seen.acting_colour is not None and reach is not None:
         has = seen.colours[seen.acting_colour]
         if province > has.horse:
-            parts.append(group(GROUND_WIDTH - 16, -6, lock()))
+            parts.append(group(GROUND_WIDTH - 16, -6, LOCK))
         if (has.merchants[province] or has.posts[province]) and not reach.connected >> province & 1:
-            parts.append(_sign(broken(), "cut off", ALARM))
+            parts.append(_sign(BROKEN, "cut off", ALARM))
     merchants, posts, horses = [], [], []
     for colour, has, had in zip(Colour, seen.colours, was.colours, strict=False):
         count = has.merchants[province]
@@ -191,7 +191,7 @@ def _province(
     left = 22.0
     if board.gifts[province]:
         left = 78
-        parts.append(group(20, _ROWS[2] + 1, _NEW_GIFT * (before.gifts != there.gifts) + gift()))
+        parts.append(group(20, _ROWS[2] + 1, _NEW_GIFT * (before.gifts != there.gifts) + GIFT))
         parts.append(text(39, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
     step = min(38, (GROUND_WIDTH - 20 - left) / max(len(horses) - 1, 1))
     parts += [group(left + step * place, _ROWS[2], piece) for place, piece in enumerate(horses)]

@@ -1,6 +1,6 @@
 """The pieces of Yunnan, as SVG elements (`referee/kit/svg.py`): a shape for each kind, and a letter for each colour.
 
-All are drawn around (0, 0); `pieces_of` defines them, and the functions after it place them.
+All are drawn around (0, 0); `pieces_of` defines them, and what comes after it places them.
 """
 
 from __future__ import annotations
@@ -135,6 +135,16 @@ EMPTY_TEAHOUSE = path(_PAGODA, "none", FADED, 1.2, stroke_dasharray="3 3")
 """A space for a Teahouse."""
 EMPTY_BRIDGE = path(_ARCH, "none", PARCHMENT, 1.3, stroke_dasharray="4 3")
 """A space for a Bridge."""
+GIFT = piece("yu-gift", 0, 0)
+"""A gift, 24 wide and 24 high."""
+INSPECTOR = piece("yu-inspector", 0, 0)
+"""The inspector, 40 wide and 36 high: an official in a winged hat, in a neutral colour."""
+GATE = piece("yu-gate", 0, 0)
+"""The gate where the road crosses a border, 30 wide and 26 high."""
+LOCK = piece("yu-lock", 0, 0)
+"""The sign of a province that a Horse has not reached, 18 wide and 22 high."""
+BROKEN = piece("yu-broken", 0, 0)
+"""The sign of an interrupted route, 30 wide and 14 high: two ends of a chain."""
 
 
 def horse(colour: Colour | None) -> str:
@@ -142,34 +152,9 @@ def horse(colour: Colour | None) -> str:
     return _of("horse", colour)
 
 
-def gift() -> str:
-    """Draw a gift, 24 wide and 24 high."""
-    return piece("yu-gift", 0, 0)
-
-
-def inspector() -> str:
-    """Draw the inspector, 40 wide and 36 high: an official in a winged hat, in a neutral colour."""
-    return piece("yu-inspector", 0, 0)
-
-
 def marker(colour: Colour) -> str:
     """Draw an order or level marker of a colour, 24 wide: an octagon."""
     return _of("marker", colour)
-
-
-def gate() -> str:
-    """Draw the gate where the road crosses a border, 30 wide and 26 high."""
-    return piece("yu-gate", 0, 0)
-
-
-def lock() -> str:
-    """Draw the sign of a province that a Horse has not reached, 18 wide and 22 high."""
-    return piece("yu-lock", 0, 0)
-
-
-def broken() -> str:
-    """Draw the sign of an interrupted route, 30 wide and 14 high: two ends of a chain."""
-    return piece("yu-broken", 0, 0)
 
 
 @lru_cache(maxsize=100)
@@ -191,10 +176,10 @@ def legend() -> str:
         (teahouse(None), "Teahouse", 0.7),
         (bridge(None), "Bridge", 0.72),
         (horse(None), "Horse", 0.74),
-        (gate(), "border", 0.72),
-        (lock(), "no Horse yet", 0.9),
-        (gift(), "gift", 0.8),
-        (inspector(), "inspector", 0.66),
+        (GATE, "border", 0.72),
+        (LOCK, "no Horse yet", 0.9),
+        (GIFT, "gift", 0.8),
+        (INSPECTOR, "inspector", 0.66),
         (halo(0, 0, 9), "changed", 1),
         (arrow(-15, 0, 15, 0), "journey", 1),
     )

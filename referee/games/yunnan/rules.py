@@ -437,7 +437,7 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.NoDisplace: _play_no_displace,
     act.Convert: _play_convert,
 }
-"""The function that plays each type of action."""
+"""The function that plays each type of action, in the order of the table in section 5."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------

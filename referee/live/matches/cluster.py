@@ -207,7 +207,9 @@ def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
     if address in (LOCAL, AUTO):
         return
     host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isascii() or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+    # Python reads no number of thousands of digits.
+    is_port = port.isascii() and port.isdecimal() and len(port) <= 5 and 0 < int(port) < 1 << 16
+    if "://" in address or not host or not is_port:
         raise ClusterError(
             f"--ray {visible(address)} is not a cluster: say {AUTO}, {LOCAL} or HOST:PORT of its head, which this machine has"
             " joined by: ray start --address HOST:PORT"

@@ -16,13 +16,11 @@ from pathlib import Path
 from referee.errors import DoganaError
 from referee.live.matches import bundle
 from referee.live.matches.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
-from referee.live.matches.fixture_matches import FixtureMatches
 from referee.live.matches.play import Command
 from referee.live.matches.series import (
     MAX_DEATHS,
     FinishedMatch,
     MatchSource,
-    Series,
     SeriesEnd,
     SeriesError,
     SeriesWorker,
@@ -35,9 +33,6 @@ from referee.live.seats.scratch import Scratch
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
 from referee.version import installed_version
-
-ClusterMatches = Series | FixtureMatches
-"""Matches that can be sent to other machines: a series, or a round of a tournament."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class _Reply:
 class SeriesSlot:
     """A slot; see `referee.live.matches.cluster.Slot`."""
 
-    def __init__(self, series: ClusterMatches, dogana: str, party: Party | None) -> None:
+    def __init__(self, series: MatchSource, dogana: str, party: Party | None) -> None:
         """Prepare to play matches of a series; `dogana` is the version of Dogana that the caller has."""
         self._series = series
         self._dogana = dogana
@@ -137,7 +132,7 @@ class SeriesSlot:
 
 
 def play_on_cluster(
-    series: ClusterMatches, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
+    series: MatchSource, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
 ) -> Generator[FinishedMatch, None, None]:
     """Play a series on the machines of a cluster; yield its matches in their order, as `play_series` does.
 

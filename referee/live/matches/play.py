@@ -261,7 +261,11 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Start all agents at once, and wait until each has joined or failed."""
+    """Start all agents at once, and wait until each has joined or failed.
+
+    Raises:
+        MatchVoid: if a box cannot be built; the starts of the other agents have been cancelled then.
+    """
     joining = []
     for seat, player in enumerate(players):
         if not isinstance(player, Command | Remote):
@@ -275,7 +279,12 @@ async def _fill_seats(
             server.add_seat(place)
             announce(seat, place.token)
             joining.append(_wait_for_remote(table, place, player))
-    await asyncio.gather(*joining)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for start in joining:
+                group.create_task(start)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from errors
 
 
 async def _wait_for_remote(table: AgentSeats, place: AgentSeat, player: Remote) -> None:

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from referee.errors import DoganaError
 from referee.game import Seat
@@ -31,6 +31,9 @@ from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find
 
+if TYPE_CHECKING:  # most series are no tournaments
+    from referee.live.matches.fixture_matches import FixtureMatches
+
 _STOP_SECONDS = 5.0
 """The time allowed for a stopped worker to end its agents."""
 MAX_DEATHS = 3
@@ -39,41 +42,6 @@ MAX_DEATHS = 3
 
 class SeriesError(DoganaError):
     """A series cannot go on; the text says why and what to do."""
-
-
-class MatchSource(Protocol):
-    """Matches to be played in several processes: a series, or a round of a tournament. It can be sent to another process."""
-
-    @property
-    def count(self) -> int:
-        """The number of matches."""
-        ...
-
-    @property
-    def records(self) -> Path | None:
-        """The folder for records; None to write none."""
-        ...
-
-    @property
-    def resumes(self) -> bool:
-        """True to skip matches that already have a record."""
-        ...
-
-    def plan(self, number: int) -> MatchPlan:
-        """Return the plan of a match; numbers begin at 0."""
-        ...
-
-    def seated(self, number: int) -> Sequence[Player]:
-        """Return the player of each seat of a match."""
-        ...
-
-    def name(self, number: int, plan: MatchPlan) -> str:
-        """Return the name of a match's files."""
-        ...
-
-    def must_start(self, number: int) -> bool:
-        """Return whether no further match is played if a bot does not start in this one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +139,10 @@ class Series:
         """Return the name of a match's files, different for each seating."""
         turn = self.fixture(number).turn
         return f"{plan.game.name}-{plan.match_id}" + (f"-seating{turn}" if turn else "")
+
+
+MatchSource: TypeAlias = "Series | FixtureMatches"
+"""Matches to be played in several processes, or on other machines: a series, or a round of a tournament."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,9 @@ class AgentProcess:
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             os.close(ours)
             raise CannotStart(f"{words[0]!r} cannot be started: {error}") from error
+        except asyncio.CancelledError:
+            os.close(ours)
+            raise
         finally:
             # Only the agent's processes hold this end now: the output ends with the last of them.
             os.close(theirs)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
-from referee.game import Setup, label
+from referee.game import Setup
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Port
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.kit.chance import ScriptedChance
-from referee.kit.document import Document
 from referee.registry import shipped_board
+from tests import rules
 
 BOARD = shipped_board(GAME)
+legal, refused = rules.legal, partial(rules.refused, GAME)
 _FILLING = ("alcohol", "weapons", "art", "cars", "cigars", "ivory", "jewels", "gold")
 
 
@@ -73,11 +75,7 @@ def place(
         "cards": [cards.get(owner, {}) for owner in range(seats)],
         **rest,
     }
-    document = Document(data, "position")
-    state = GAME.read_state(chosen, document)
-    document.finish()
-    assert document.problems == []
-    assert state.problems() == []
+    state = rules.read_sound(GAME, chosen, data)
     assert isinstance(state, CargoNoirState)
     return state
 
@@ -88,11 +86,6 @@ def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
     for name, count in bag.items():
         rest[name] -= count
     return place(**arguments, bag=bag, discard=rest)
-
-
-def legal(state: CargoNoirState) -> list[str]:
-    """Return the labels of the legal actions of the seat to act."""
-    return [label(action) for action in state.legal_actions(state.seat)]
 
 
 def do(state: CargoNoirState, *actions: str, **draws: Sequence[int]) -> CargoNoirState:

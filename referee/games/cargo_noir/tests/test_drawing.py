@@ -33,15 +33,6 @@ def test_the_drawing_names_ports_families_cards_and_the_turn() -> None:
         assert word.lower() in words.lower(), word
 
 
-def test_different_moments_look_different() -> None:
-    state = place(phase="P3", safe=[5, 5])
-    before = drawn(state)
-    do(state, "send(cape_town)")
-    during = drawn(state)
-    do(state, "stake(2)")
-    assert len({before, during, drawn(state)}) == 3
-
-
 def test_c8_3_the_drawing_breaks_ties_as_the_rules_do() -> None:
     cards = {0: {"villa": 1, "yacht": 1}, 1: {"dive_bar": 1}, 2: {"villa": 1, "yacht": 1}}
     words = texts(drawn(place(3, phase="OVER", turn=11, seat=2, cards=cards)))

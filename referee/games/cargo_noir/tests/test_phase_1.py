@@ -4,21 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from referee.game import IllegalAction
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Phase, Port
-from referee.games.cargo_noir.state import CargoNoirState
-from referee.games.cargo_noir.tests.table import counts, do, legal, place
-from referee.kit.chance import FastChance, ScriptedChance
-
-
-def refused(state: CargoNoirState, action: str) -> str:
-    """The rule that forbids an action."""
-    before = state.to_json()
-    with pytest.raises(IllegalAction) as caught:
-        state.apply(state.seat, GAME.parse_action(action), ScriptedChance())
-    assert state.to_json() == before
-    return caught.value.rule
+from referee.games.cargo_noir.tests.table import BOARD, counts, do, legal, place, refused
+from referee.kit.chance import FastChance
 
 
 def test_c2_1_every_ship_is_resolved_once_in_the_order_that_the_seat_chooses() -> None:
@@ -243,7 +232,7 @@ def test_e7_coins_that_one_action_earns_pay_for_the_next() -> None:
 
 def test_i7_i12_a_seat_finds_itself_alone_or_lowest_and_never_has_to_wait() -> None:
     for seed in range(30):
-        state, chance = GAME.start(GAME.setup(4, {}, _board()), FastChance(seed)), FastChance(seed)
+        state, chance = GAME.start(GAME.setup(4, {}, BOARD), FastChance(seed)), FastChance(seed)
         while not state.is_over():
             [seat] = state.seats_to_act()
             actions = state.legal_actions(seat)
@@ -251,12 +240,6 @@ def test_i7_i12_a_seat_finds_itself_alone_or_lowest_and_never_has_to_wait() -> N
             bids = [action for action in actions if type(action).__name__ in ("Raise", "Send", "Stake")]
             choices = bids or actions
             state.apply(seat, choices[seed % len(choices)], chance)
-
-
-def _board() -> dict[str, object]:
-    from referee.games.cargo_noir.tests.table import BOARD
-
-    return BOARD
 
 
 def test_the_defaults_of_phase_1_in_their_order() -> None:

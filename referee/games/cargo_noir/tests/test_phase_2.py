@@ -9,8 +9,7 @@ import pytest
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Card, Phase
 from referee.games.cargo_noir.state import CargoNoirState
-from referee.games.cargo_noir.tests.table import counts, do, legal, place
-from referee.games.cargo_noir.tests.test_phase_1 import refused
+from referee.games.cargo_noir.tests.table import counts, do, legal, place, refused
 
 
 def smuggling(goods: dict[str, int], **arguments: object) -> CargoNoirState:

@@ -7,8 +7,7 @@ import pytest
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Phase, Port
 from referee.games.cargo_noir.state import CargoNoirState
-from referee.games.cargo_noir.tests.table import counts, do, legal, place
-from referee.games.cargo_noir.tests.test_phase_1 import refused
+from referee.games.cargo_noir.tests.table import counts, do, legal, place, refused
 
 
 def test_c6_1_every_ship_at_home_is_sent_then_the_turn_ends() -> None:

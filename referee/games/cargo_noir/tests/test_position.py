@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from referee.kit.chance import FastChance
 from referee.kit.document import Document
 from referee.records.position import read_position
 from referee.registry import find
+from tests.tables import example_position
 
 RULES = (Path(__file__).parent.parent / "RULES.md").read_text()
 
@@ -32,10 +32,8 @@ def problems(data: object, seats: int = 2, **options: object) -> list[str]:
 
 
 def test_the_example_of_the_rules_can_be_played(tmp_path: Path) -> None:
-    example = re.search(r"```json\n(.*?)```", RULES, re.DOTALL)
-    assert example is not None
     file = tmp_path / "position.json"
-    file.write_text(example[1])
+    file.write_text(json.dumps(example_position("cargo_noir")))
     position = read_position(file, find)
     assert position.state.seats_to_act() == (0,)
     assert label(position.state.legal_actions(0)[0]) == "casino"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import pytest
-
-from referee.game import IllegalAction, Setup, label
+from referee.game import Setup, label
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.state import ValparaisoState
 from referee.kit.chance import LiveChance, ScriptedChance
-from referee.kit.document import Document
 from referee.registry import shipped_board
+from tests import rules
 
 BOARD = shipped_board(GAME)
+legal, refused = rules.legal, partial(rules.refused, GAME)
 COLOURS = ["red", "blue", "yellow", "green", "black"]
 
 
@@ -126,18 +126,9 @@ def tiles(seats: int, bottom: Mapping[int, str]) -> dict[str, Any]:
 
 def read(seats: int, data: Mapping[str, Any], options: Mapping[str, object]) -> ValparaisoState:
     """Read a position without problems."""
-    document = Document(data, "position")
-    state = GAME.read_state(setup(seats, **options), document)
-    document.finish()
-    assert document.problems == []
-    assert state.problems() == []
+    state = rules.read_sound(GAME, setup(seats, **options), data)
     assert isinstance(state, ValparaisoState)
     return state
-
-
-def legal(state: ValparaisoState, seat: int | None = None) -> list[str]:
-    """The labels of the legal actions of a seat, or of the first seat to act."""
-    return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
 def do(state: ValparaisoState, *actions: str, seat: int | None = None) -> ValparaisoState:
@@ -152,12 +143,3 @@ def do(state: ValparaisoState, *actions: str, seat: int | None = None) -> Valpar
 def default(state: ValparaisoState) -> str:
     """The default of the first seat to act."""
     return label(state.default_action(state.seats_to_act()[0]))
-
-
-def refused(state: ValparaisoState, action: str, seat: int | None = None) -> str:
-    """The rule that forbids an action."""
-    before = state.to_json()
-    with pytest.raises(IllegalAction) as caught:
-        state.apply(state.seats_to_act()[0] if seat is None else seat, GAME.parse_action(action), ScriptedChance())
-    assert state.to_json() == before
-    return caught.value.rule

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-import pytest
-
-from referee.game import IllegalAction, Setup, label
+from referee.game import Setup
 from referee.games.venezia import GAME
 from referee.games.venezia.names import Phase, Place, Square
 from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import ScriptedChance
-from referee.kit.document import Document
 from referee.registry import shipped_board
+from tests import rules
 
 BOARD = shipped_board(GAME)
+legal, refused = rules.legal, partial(rules.refused, GAME)
 _HOMES = ("can", "mar", "pol", "cas")
 
 
@@ -76,18 +76,9 @@ def place(
     if Phase[phase] is Phase.MOVE and "unmoved" not in rest:
         rest["unmoved"] = [square for square, owner in rest.get("piazza", {}).items() if owner == seat]
     data |= rest
-    document = Document(data, "position")
-    state = GAME.read_state(chosen, document)
-    document.finish()
-    assert document.problems == []
-    assert state.problems() == []
+    state = rules.read_sound(GAME, chosen, data)
     assert isinstance(state, VeneziaState)
     return state
-
-
-def legal(state: VeneziaState, seat: int | None = None) -> list[str]:
-    """The labels of the legal actions of a seat, or of the first seat to act."""
-    return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
 def do(state: VeneziaState, *actions: str, seat: int | None = None, **draws: Any) -> VeneziaState:
@@ -118,15 +109,6 @@ class Spins(ScriptedChance):
             if stream in drawn:
                 drawn[stream] = indices
         super().__init__(**drawn)
-
-
-def refused(state: VeneziaState, action: str, seat: int | None = None) -> str:
-    """The rule that forbids an action."""
-    before = state.to_json()
-    with pytest.raises(IllegalAction) as caught:
-        state.apply(state.seats_to_act()[0] if seat is None else seat, GAME.parse_action(action), ScriptedChance())
-    assert state.to_json() == before
-    return caught.value.rule
 
 
 def pigeons(state: VeneziaState, name: str) -> list[int]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-import pytest
-
-from referee.game import IllegalAction, Setup, label
+from referee.game import Setup
 from referee.games.yunnan import GAME
 from referee.games.yunnan.names import Colour, Province
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
 from referee.kit.chance import ScriptedChance
-from referee.kit.document import Document
 from referee.registry import shipped_board
+from tests import rules
 
 BOARD = shipped_board(GAME)
+legal, refused = rules.legal, partial(rules.refused, GAME)
 RED, BLUE, GREEN, YELLOW, VIOLET = Colour
 PUE, YUN, SIC, QAM, TIB, QIN = Province
 COLOURS = tuple(colour.name.lower() for colour in Colour)
@@ -70,18 +70,9 @@ def place(
     data |= {"phase": phase, "turn": turn}
     if phase != "OVER":
         data["acting_colour"] = acting
-    document = Document(data, "position")
-    state = GAME.read_state(setup(seats, **(options or {})), document)
-    document.finish()
-    assert document.problems == []
-    assert state.problems() == []
+    state = rules.read_sound(GAME, setup(seats, **(options or {})), data)
     assert isinstance(state, YunnanState)
     return state
-
-
-def legal(state: YunnanState) -> list[str]:
-    """The labels of the legal actions of the seat to act."""
-    return [label(action) for action in state.legal_actions(state.seats_to_act()[0])]
 
 
 def do(state: YunnanState, *actions: str) -> YunnanState:
@@ -90,15 +81,6 @@ def do(state: YunnanState, *actions: str) -> YunnanState:
         state.apply(state.seats_to_act()[0], GAME.parse_action(action), ScriptedChance())
         assert state.problems() == []
     return state
-
-
-def refused(state: YunnanState, action: str) -> str:
-    """The rule that forbids an action."""
-    before = state.to_json()
-    with pytest.raises(IllegalAction) as caught:
-        state.apply(state.seats_to_act()[0], GAME.parse_action(action), ScriptedChance())
-    assert state.to_json() == before
-    return caught.value.rule
 
 
 def merchants(state: YunnanState, colour: Colour) -> dict[str, int]:
