@@ -20,12 +20,12 @@ from statistics import mean, pvariance
 from typing import NamedTuple
 
 from house_bots.search.halving import Search, beyond_rivals
-from house_bots.search.recipe import Recipe, Variant
-from typing_extensions import override
+from house_bots.search.recipe import Recipe
 
 from bench.matches import Question
 from bench.strength import OPENINGS, answer, opened, read_count, read_seconds
-from referee.game import Action, Game, Observation, Seat, State
+from bench.strength_changes import Settings
+from referee.game import Action, Game, Observation, Seat
 from referee.kit.chance import FastChance, LiveChance
 from referee.playout import END, play_row, rollout
 from referee.registry import find, games, house_bots, shipped_board
@@ -43,22 +43,6 @@ class Gain(NamedTuple):
     """The candidate's mean difference from `greedy`'s row in the search, in standard errors; 0 if none is better."""
     points: float
     """The points that the candidate gains in fresh samples."""
-
-
-class Settings(Variant):
-    """A recipe with some settings changed."""
-
-    def __init__(self, own: Recipe, stages: int | None, long_samples: float | None) -> None:
-        super().__init__(own)
-        self._stages = stages
-        if long_samples is not None:
-            self.long_samples = long_samples
-        elif stages is not None:
-            self.long_samples = math.inf
-
-    @override
-    def stages(self, state: State) -> int:
-        return self.own.stages(state) if self._stages is None else self._stages
 
 
 def gain(game: Game, recipe: Recipe, seen: Observation, seat: Seat, seed: int, seconds: float, samples: int) -> Gain:

@@ -7,6 +7,8 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from referee.game import Chance, RolloutPolicy, State
 from referee.playout import play_row
 
@@ -41,37 +43,29 @@ class Sums:
 
     def __init__(self, size: int) -> None:
         """Begin without positions, for a number of features."""
-        self.products = [[0.0] * size for _ in range(size)]
-        self.sides = [0.0] * size
+        self.products = np.zeros((size, size))
+        self.sides = np.zeros(size)
         self.squares = 0.0
         self.count = 0
 
     def add(self, inputs: Sequence[float], target: float) -> None:
         """Add the features and the target of one seat in one position."""
-        for row, one in enumerate(inputs):
-            self.sides[row] += one * target
-            for column, other in enumerate(inputs):
-                self.products[row][column] += one * other
+        row = np.asarray(inputs)
+        self.products += np.outer(row, row)
+        self.sides += target * row
         self.squares += target * target
         self.count += 1
 
     def weights(self, penalties: Sequence[float]) -> list[float]:
         """Return the weights that minimise the sum of the squared errors, and of the squared weights times their penalties."""
-        products = [list(row) for row in self.products]
-        for place, penalty in enumerate(penalties):
-            products[place][place] += penalty
-        return solve(products, self.sides)
+        found: list[float] = np.linalg.solve(self.products + np.diag(penalties), self.sides).tolist()
+        return found
 
     def explained(self, weights: Sequence[float]) -> float:
         """Return the share of the targets' sum of squares that these weights explain."""
-        crossed = sum(
-            one * other * self.products[row][column]
-            for row, one in enumerate(weights)
-            for column, other in enumerate(weights)
-        )
         # The sum of (target - prediction) squared, multiplied out: the sums suffice, and no position is stored.
-        error = self.squares - 2 * sum(map(float.__mul__, weights, self.sides)) + crossed
-        return 1 - error / self.squares
+        error = self.squares - 2 * np.dot(weights, self.sides) + np.dot(weights, self.products @ weights)
+        return float(1 - error / self.squares)
 
 
 Fit = tuple[list[float], float]
@@ -96,17 +90,3 @@ def write_values(game: str, features: Sequence[str], made_by: str, fits: Mapping
         lines += ["", f"[seats{seats}]"]
         lines += [f"{row} = {json.dumps(weights)} # R2 {share:.2f}" for row, (weights, share) in rows.items()]
     (FOLDER / f"{game}.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def solve(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Solve linear equations with a positive definite matrix by Gauss-Jordan elimination."""
-    size = len(right)
-    rows = [[*row, side] for row, side in zip(matrix, right, strict=True)]
-    for pivot in range(size):
-        # Without exchanging rows: a positive definite matrix never has a 0 here.
-        rows[pivot] = [number / rows[pivot][pivot] for number in rows[pivot]]
-        for row in range(size):
-            if row != pivot:
-                factor = rows[row][pivot]
-                rows[row] = [own - factor * other for own, other in zip(rows[row], rows[pivot], strict=True)]
-    return [row[size] for row in rows]

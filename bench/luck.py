@@ -31,6 +31,7 @@ from bench.sections import fill
 from bench.strength import OPENINGS
 from bench.variance import Estimate, bootstrap, shares_and_gain, shares_of, table_of
 from referee.registry import find, games, rules_are_compiled
+from referee.terminal import listed
 
 PAGE = ROOT / "docs" / "luck.md"
 VERDICTS = "| game | seats | blocks played | z | blocks needed | matches needed |", "|---|---|---|---|---|---|"
@@ -200,7 +201,7 @@ def _draws(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
     sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
     lead = (
         f"**Without the luck in draws a verdict needs at most {_percent(single)} % fewer single matches, and at most"
-        f" {_percent(block)} % fewer blocks. The interval for blocks is above 0 {f'in {_listed(sure)}' if sure else 'nowhere'}.**"
+        f" {_percent(block)} % fewer blocks. The interval for blocks is above 0 {f'in {listed(sure)}' if sure else 'nowhere'}.**"
     )
     rows = []
     for cell, each in found.items():
@@ -210,10 +211,6 @@ def _draws(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
         columns = [find(cell.game).title, str(cell.seats), str(len(luck)), *said, f"{fmean(luck):+.2f} ± {error:.2f}"]
         rows.append(f"| {' | '.join(columns)} |")
     return lead, rows
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _one_match_each(blocks: Sequence[Sequence[Sequence[float]]]) -> list[list[Sequence[float]]]:

@@ -30,8 +30,14 @@ ROOT = Path(__file__).resolve().parent.parent
 """The folder with the measured sources."""
 CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
 """The checkout, of which the measured sources may be a copy with compiled rules."""
-IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-"""The statements that make a Python program in a box import these sources instead of the installed package."""
+BOT = f"""\
+import random
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from dogana.sdk import play
+play(lambda decision: random.randrange(decision.action_count))
+"""
+"""A bot that plays at random, and imports these sources instead of the installed package, in a box, too."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),

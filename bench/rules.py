@@ -40,23 +40,23 @@ Rates = dict[str, dict[str, float]]
 """Rates per second of processor time, by operation and game."""
 
 
-def _per_second(work: Callable[[], int], seconds: float) -> float:
+def _per_second(work: Callable[[], int]) -> float:
     """Return the repetitions per second of processor time; each call of `work` returns its number of repetitions."""
     done = 0
     start = time.process_time()
-    while time.process_time() - start < seconds:
+    while time.process_time() - start < SECONDS:
         done += work()
     return done / (time.process_time() - start)
 
 
-def playouts(game: Game, seconds: float = SECONDS) -> float:
+def playouts(game: Game) -> float:
     """Return the decisions per second of uniformly random play at the largest table, legal lists included."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance = FastChance(1)
-    return _per_second(lambda: random_playout(game.start(setup, chance), chance), seconds)
+    return _per_second(lambda: random_playout(game.start(setup, chance), chance))
 
 
-def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
+def looking_ahead(game: Game) -> dict[str, float]:
     """Return the rates of the most frequent operations of a search, at a state from the middle of a match at the largest table."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance = FastChance(1)
@@ -69,23 +69,23 @@ def looking_ahead(game: Game, seconds: float = SECONDS) -> dict[str, float]:
     viewer = state.seats_to_act()[0]
     seen = state.observation(viewer)
     return {
-        CLONES: _each_second(state.clone, seconds),
-        OBSERVATIONS: _each_second(lambda: state.observation(viewer), seconds),
-        SAMPLES: _each_second(lambda: game.sample(setup, seen, chance), seconds),
+        CLONES: _each_second(state.clone),
+        OBSERVATIONS: _each_second(lambda: state.observation(viewer)),
+        SAMPLES: _each_second(lambda: game.sample(setup, seen, chance)),
     }
 
 
-def _each_second(work: Callable[[], object], seconds: float) -> float:
+def _each_second(work: Callable[[], object]) -> float:
     # The clock is read once per thousand calls: beside a clone, which takes a few microseconds, reading it would count.
     def thousand() -> int:
         for _ in range(1000):
             work()
         return 1000
 
-    return _per_second(thousand, seconds)
+    return _per_second(thousand)
 
 
-def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
+def spiel_playouts(game: Any) -> float:
     """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played but not counted."""
     draw = random.Random(1)
 
@@ -96,7 +96,7 @@ def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
             _play_at_random(state, draw)
         return decisions
 
-    return _per_second(play, seconds)
+    return _per_second(play)
 
 
 def _play_at_random(state: Any, draw: random.Random) -> None:
@@ -108,7 +108,7 @@ def _play_at_random(state: Any, draw: random.Random) -> None:
         state.apply_action(legal[int(draw.random() * len(legal))])
 
 
-def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
+def spiel_clones(game: Any) -> float:
     """Return the clones per second of a state of an OpenSpiel game after 60 random actions, or of the last state before the end."""
     draw = random.Random(1)
     state = game.new_initial_state()
@@ -118,7 +118,7 @@ def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
         if following.is_terminal():
             break
         state = following
-    return _each_second(state.clone, seconds)
+    return _each_second(state.clone)
 
 
 def peers() -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from bench.matches import ENVIRONMENT, ROOT, cpu_of_children
+from bench.matches import BOT, ENVIRONMENT, ROOT, cpu_of_children
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
@@ -32,13 +32,6 @@ MATCHES = 24
 SHARE_OF_WORKERS = 0.95
 """The aim for the rate per worker, relative to one worker: two should play 1.9 times as many matches as one."""
 _POLL_SECONDS = 0.02
-_BOT = """
-import random
-import sys
-sys.path.insert(0, {sdk!r})
-from dogana.sdk import play
-play(lambda decision: random.randrange(decision.action_count))
-"""
 
 
 class Ran(NamedTuple):
@@ -65,7 +58,7 @@ class Ladder:
         self._home = folder / "ladder"
         for number in range(4):
             bot = folder / f"bot{number}.py"
-            bot.write_text(f"# {number}{_BOT.format(sdk=str(ROOT))}")
+            bot.write_text(f"# {number}\n{BOT}")
             self._call("submit", str(bot), "--name", bot.stem, "--author", bot.stem)
         for _ in self._run(way, 1):
             pass

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from bench import kits
 from bench.ladder import make
-from bench.matches import ENVIRONMENT, IMPORTS, cpu_of_children
+from bench.matches import BOT, ENVIRONMENT, cpu_of_children
 from bench.report import Report
 from referee.live.matches.conversation import conversation
 from referee.live.matches.play import Command
@@ -29,7 +29,6 @@ from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
 
 ROUNDS = 11
-BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
 
 
 class Cost(NamedTuple):

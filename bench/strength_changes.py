@@ -28,28 +28,20 @@ class WithoutValue(Variant):
         return [float(score) for score in state.scores()]
 
 
-class ToTheEnd(Variant):
-    """Rollouts go on to the end of the match."""
+class Settings(Variant):
+    """A recipe with some settings changed."""
 
-    def __init__(self, own: Recipe) -> None:
+    def __init__(self, own: Recipe, stages: int | None, long_samples: float | None) -> None:
         super().__init__(own)
-        self.long_samples = math.inf
+        self._stages = stages
+        if long_samples is not None:
+            self.long_samples = long_samples
+        elif stages is not None:
+            self.long_samples = math.inf
 
     @override
     def stages(self, state: State) -> int:
-        return TO_THE_END
-
-
-class OneStage(Variant):
-    """Rollouts stop at the end of the current turn or round."""
-
-    def __init__(self, own: Recipe) -> None:
-        super().__init__(own)
-        self.long_samples = math.inf
-
-    @override
-    def stages(self, state: State) -> int:
-        return 1
+        return self.own.stages(state) if self._stages is None else self._stages
 
 
 class HalfOfTheCandidates(Variant):
@@ -91,8 +83,8 @@ CHANGES: dict[str, tuple[Callable[[Recipe], Recipe], str]] = {
     "margin": (WithoutMargin, "no margin"),
     "chance": (OwnChance, "no common random numbers"),
     "value": (WithoutValue, "the score instead of the value"),
-    "end": (ToTheEnd, "rollouts to the end"),
-    "stage": (OneStage, "rollouts to the end of the turn or round"),
+    "end": (lambda own: Settings(own, TO_THE_END, None), "rollouts to the end"),
+    "stage": (lambda own: Settings(own, 1, None), "rollouts to the end of the turn or round"),
     "candidates": (HalfOfTheCandidates, "half of the candidates"),
 }
-"""The changes by name: the class of the changed recipe, and a description."""
+"""The changes by name: what makes the changed recipe of the own one, and a description."""

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
 from house_bots.greedy.valparaiso_estimates import NAMES, factors
 from house_bots.search.valparaiso_policy import ValparaisoPolicy
 
-from bench.linear import Sums, beyond_rivals, solve
+from bench.linear import Sums, beyond_rivals
 from referee.game import Setup
 from referee.kit.chance import FastChance
 from referee.playout import play_row
@@ -55,12 +56,11 @@ def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[
 
 def effects(sums: Sums) -> list[Effect]:
     """Return the effect of each factor, by least squares."""
-    size = len(sums.sides)
-    found = solve(sums.products, sums.sides)
-    noise = max(0.0, sums.squares - sum(map(float.__mul__, found, sums.sides))) / sums.count
-    # The diagonal of the inverse, column by column: the variance of each coefficient, in units of the noise.
-    units = [solve(sums.products, [float(row == place) for row in range(size)])[place] for place in range(size)]
-    half = size // 2
+    found = sums.weights([0.0] * len(sums.sides))
+    noise = max(0.0, sums.squares - np.dot(found, sums.sides)) / sums.count
+    # The diagonal of the inverse: the variance of each coefficient, in units of the noise.
+    units = np.diag(np.linalg.inv(sums.products))
+    half = len(found) // 2
     return [Effect(found[at], found[half + at], sqrt(noise * units[at])) for at in range(half)]
 
 

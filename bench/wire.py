@@ -158,10 +158,13 @@ async def _echo(question: int, rounds: int) -> tuple[float, float]:
         await server.start()
         words = [sys.executable, "-m", "bench.agent", "echo", str(ANSWER_BYTES)]
         process = await asyncio.create_subprocess_exec(*words, env={**ENVIRONMENT, "DOGANA_ADDRESS": address})
-        took = await finished
+        ended = asyncio.create_task(process.wait())
+        await asyncio.wait((finished, ended), return_when=asyncio.FIRST_COMPLETED)
         await server.stop(0)
-        await process.wait()
-    return took
+        if not finished.done():
+            raise RuntimeError(f"the echo agent ended before the last question, with status {await ended}")
+        await ended
+    return finished.result()
 
 
 class Compared(NamedTuple):

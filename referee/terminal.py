@@ -7,6 +7,7 @@ import io
 import os
 import re
 import select
+from collections.abc import Sequence
 
 _CHUNK_BYTES = 512  # a ready pipe takes at least this much: POSIX's smallest PIPE_BUF
 
@@ -37,6 +38,11 @@ def visible(text: str, limit: int | None = None) -> str:
 def counted(number: int, one: str, more: str = "") -> str:
     """Return a number with its noun, as in "1 match" and "2 matches"; the plural ends in s unless it is given."""
     return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return one name or more as in "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def visible_lines(text: str) -> str:

@@ -20,13 +20,13 @@ from ladder.conformance.scripts import steps_for
 from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
 from referee.bots.manifest import environment
-from referee.commands.isolation import build_sandbox
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import err, out, print_json, styled, target
 from referee.game import Game
 from referee.live.matches.play import Command
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
+from referee.sandbox.measures import build_sandbox
 from referee.sandbox.socket_folder import hold_new, sweep_unheld
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 

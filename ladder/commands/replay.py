@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from referee.commands.again import AskError, ask_bot, read_decisions
-from referee.commands.isolation import build_sandbox
 from referee.commands.options import (
     CpusOption,
     ForceOption,
@@ -22,6 +21,7 @@ from referee.commands.options import (
 from referee.commands.output import err, target
 from referee.commands.replay import Views, show
 from referee.commands.seats import Hold, read_bot
+from referee.sandbox.measures import build_sandbox
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 

@@ -109,11 +109,13 @@ async def _wait_for_enter(process: AgentProcess) -> None:
     """Print the bot's process id, and wait until the user presses Enter or standard input ends.
 
     Raises:
-        AskError: if standard input is a file.
+        AskError: if standard input is closed or a file.
     """
     agent = process.agent
     if agent is None:
         return  # it has ended; the first decision reports that
+    if sys.stdin is None:
+        raise AskError("--attach waits for Enter, but standard input is closed; leave it to the terminal")
     loop = asyncio.get_running_loop()
     pressed: asyncio.Future[None] = loop.create_future()
     try:

@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from referee.commands.bot_terms import BotTerms, play_matches
+from referee.commands.bot_terms import BotTerms, check_travels, play_matches
 from referee.commands.comparison_plan import (
     ComparisonError,
     ComparisonPlan,
@@ -23,7 +23,6 @@ from referee.commands.comparison_plan import (
     write_conclusion,
 )
 from referee.commands.comparison_report import Report, bar
-from referee.commands.on_cluster import check_travels
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,

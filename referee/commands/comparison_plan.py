@@ -118,13 +118,15 @@ class ComparisonPlan(BotTerms):
 
 
 def fingerprint(word: str) -> str:
-    """Return the SHA-256 of the files of a bot, in hexadecimal; empty for a house bot or a command."""
+    """Return the SHA-256 of the files of a bot, in hexadecimal; empty for a house bot, a command or anything else."""
     path = Path(word)
     # A house bot first, as for a seat: a file of that name is another bot.
-    if is_house_bot(word) or word.startswith(COMMAND) or not path.exists():
+    if is_house_bot(word) or word.startswith(COMMAND):
         return ""
     if path.is_dir():
         return hash_of(path)
+    if not path.is_file():  # reading a device or a pipe might never end
+        return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -13,6 +13,7 @@ from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, Ta
 from referee.commands.output import out, print_json
 from referee.sandbox.measures import Measure, inspect
 from referee.sandbox.system import HOW_TO_GET_LINUX, IS_LINUX, NAME
+from referee.terminal import listed
 
 
 def doctor(
@@ -60,7 +61,7 @@ def _verdict(measures: Sequence[Measure]) -> str:
         reasons = "; ".join(_reason(measure) for measure in needed)
         return f"This machine cannot run strangers' bots, because {reasons}."
     if missing:
-        names = _listed([measure.name for measure in missing])
+        names = listed([measure.name for measure in missing])
         return f"This machine can run strangers' bots, with weaker limits than it could have: {names}."
     return "This machine can run strangers' bots."
 
@@ -93,7 +94,3 @@ def _explain(measures: Sequence[Measure]) -> list[str]:
 
 def _status(measure: Measure) -> str:
     return "yes" if measure.stands else "NO" if measure.is_needed else "in part"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

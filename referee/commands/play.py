@@ -15,8 +15,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from referee.commands.bot_terms import BotTerms, play_matches
-from referee.commands.on_cluster import check_travels
+from referee.commands.bot_terms import BotTerms, check_travels, play_matches
 from referee.commands.options import (
     CpusOption,
     ForceOption,

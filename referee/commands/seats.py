@@ -36,36 +36,6 @@ class SeatError(DoganaError):
     """A word does not name a seat, or its bot cannot play."""
 
 
-def read_seat(
-    word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
-) -> Player:
-    """Read a word for a seat. `greedy` is the house bot, and a file of that name is `./greedy`.
-
-    Args:
-        word: the word.
-        game: the game of the match.
-        wait: the time allowed for the agent to join, in seconds; None for the default.
-        sandbox: the sandbox for local agents; None to let them run with the rights of this process.
-        runtimes: folders with runtimes, for confined agents.
-        hold: a function that enters contexts, such as temporary folders, that last until the command ends.
-
-    Raises:
-        SeatError: if the word does not name a seat.
-        BadBot: if the word is a path, and there is no bot that can be started.
-    """
-    bots = house_bots()
-    if word == REMOTE:
-        return Remote(wait or REMOTE_JOIN_SECONDS)
-    # Before files: a house bot's name means the house bot wherever the command is run.
-    if is_house_bot(word):
-        player = house_player(word, wait or JOIN_SECONDS)
-        if not bots[word.partition(":")[0]].plays(game):
-            raise SeatError(f"house bot {word} does not play {game.name}")
-        return player
-    _check_is_there(word)
-    return read_bot(word, game, wait, sandbox, runtimes, hold)
-
-
 def read_player(
     word: str,
     game: Game,
@@ -75,10 +45,33 @@ def read_player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read a word for a seat as `read_seat` does. Given the address of a cluster, the bot plays on its machines."""
-    if ray is not None and word != REMOTE and not is_house_bot(word):
+    """Read a word for a seat. `greedy` is the house bot, and a file of that name is `./greedy`.
+
+    Args:
+        word: the word.
+        game: the game of the match.
+        wait: the time allowed for the agent to join, in seconds; None for the default.
+        sandbox: the sandbox for local agents; None to let them run with the rights of this process.
+        runtimes: folders with runtimes, for confined agents.
+        ray: the address of the cluster on whose machines the bot plays; None to play here.
+        hold: a function that enters contexts, such as temporary folders, that last until the command ends.
+
+    Raises:
+        SeatError: if the word does not name a seat.
+        BadBot: if the word is a path, and there is no bot that can be started.
+    """
+    if word == REMOTE:
+        return Remote(wait or REMOTE_JOIN_SECONDS)
+    # Before files: a house bot's name means the house bot wherever the command is run.
+    if is_house_bot(word):
+        player = house_player(word, wait or JOIN_SECONDS)
+        if not house_bots()[word.partition(":")[0]].plays(game):
+            raise SeatError(f"house bot {word} does not play {game.name}")
+        return player
+    if ray is not None:
         return read_travelling(word, game, wait)
-    return read_seat(word, game, wait, sandbox, runtimes, hold)
+    _check_is_there(word)
+    return read_bot(word, game, wait, sandbox, runtimes, hold)
 
 
 def read_bot(
@@ -87,7 +80,7 @@ def read_bot(
     """Read a word for a local bot: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
 
     In a sandbox, a bot runs in a copy of the files that would be submitted; otherwise it runs in its own folder. A command runs
-    in the current folder, which is /bot in a sandbox. The arguments are the same as in `read_seat`.
+    in the current folder, which is /bot in a sandbox. The arguments are the same as in `read_player`.
 
     Raises:
         SeatError: if a command cannot be read, or the bot does not play the game.
@@ -162,12 +155,12 @@ def _path(word: str) -> Path:
 
 
 def _check_is_there(word: str) -> None:
-    """Check that a word for a seat that is not a house bot exists as a file, or is a command or `remote`.
+    """Check that a word for a seat that is neither a house bot nor `remote` exists as a file, or is a command.
 
     Raises:
-        SeatError: if it is none of these; the text suggests similar words.
+        SeatError: if it is neither; the text suggests similar words.
     """
-    if word == REMOTE or word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
+    if word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
         return
     bots = house_bots()
     if "/" in word or "." in word:

@@ -17,8 +17,7 @@ from referee.tournament.crosstable import crosstable
 from referee.tournament.fixtures import Fixture, Results
 from referee.tournament.plan import Format, GameTerms, TournamentPlan
 from referee.tournament.scoring import counted
-from referee.tournament.standings import FinalTable, chance_text, verdict_sentence
-from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
+from referee.tournament.standings import FinalTable, table_texts, verdict_sentence
 from referee.version import installed_version
 
 
@@ -54,27 +53,8 @@ def tournament_page(
 
 
 def _final(plan: TournamentPlan, table: FinalTable) -> str:
-    used = used_tie_breaks(plan, list(table.rows))
-    heads = [
-        "Place",
-        "Entrant",
-        "Matches",
-        f"{plan.scoring.value} per match",
-        *(one.value for one in used),
-        "Chance of being the best",
-    ]
-    rows = [
-        [
-            "struck out" if row.is_struck else str(row.place),
-            plan.names[row.entrant],
-            str(row.matches),
-            points_text(plan, row),
-            *(tie_break_text(row, one) for one in used),
-            chance_text(row.best),
-        ]
-        for row in table.rows
-    ]
-    return _table(heads, rows, named=1)
+    heads, rows = table_texts(plan, table)
+    return _table([*heads[:-1], "Chance of being the best"], rows, named=1)
 
 
 def _cross(plan: TournamentPlan, course: TournamentCourse, results: Results, table: FinalTable) -> str:

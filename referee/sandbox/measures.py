@@ -82,6 +82,18 @@ def build(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> Sandbox:
     return sandbox
 
 
+def build_sandbox(limits: ResourceLimits, runtimes: Sequence[Path], otherwise: str) -> Sandbox:
+    """Return a sandbox that confines bots to these limits.
+
+    Raises:
+        CannotIsolate: if this machine cannot build it; the text ends with `otherwise`, the user's alternative.
+    """
+    try:
+        return build(limits, runtimes)
+    except CannotIsolate as error:
+        raise CannotIsolate(f"{error}; or {otherwise}") from error
+
+
 def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | None, list[Measure]]:
     """Test every isolation measure. The sandbox is None if no box can be built at all.
 

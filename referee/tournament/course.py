@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 
 from referee.kit.chance import LiveChance
-from referee.tournament.designs import Blocks, MeetingCount, balance_of, exact_design, near_design
+from referee.tournament.designs import Blocks, balance_of, exact_design, near_design
 from referee.tournament.fixtures import Company, Fixture, PlayedFixture, Results, company, fixtures
 from referee.tournament.knockout import knockout_tables, sizes
-from referee.tournament.ordering import in_order
-from referee.tournament.plan import Balance, Format, Preliminary, TieBreak, TournamentError, TournamentPlan
-from referee.tournament.scoring import counted, means, struck_out, table_points
+from referee.tournament.plan import Balance, Format, Preliminary, TournamentError, TournamentPlan
+from referee.tournament.scoring import Group, Numbers, counted, in_order, means, struck_out, table_points
 from referee.tournament.swiss import tables_and_byes
 
 
@@ -32,19 +31,11 @@ class TournamentRound:
 
 
 @dataclass(frozen=True, slots=True)
-class FallenGroup:
-    """Entrants of a knockout who share a place."""
-
-    entrants: Sequence[int]
-    numbers: dict[TieBreak, Fraction] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class TournamentCourse:
     """The rounds that are known so far."""
 
     rounds: Sequence[TournamentRound]
-    fallen: Sequence[Sequence[FallenGroup]] = ()
+    fallen: Sequence[Sequence[Group]] = ()
     """In a knockout, for each round that is over, the entrants who did not go on, best first."""
 
     @property
@@ -125,7 +116,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
     order = _seeding(plan, rounds, results)
     going_on = plan.qualify or len(plan.competitors)
     left = [entrant for group in order for entrant in group.entrants][:going_on]
-    fallen: list[Sequence[FallenGroup]] = [order[going_on:]] if order[going_on:] else []  # lots make groups of one
+    fallen: list[Sequence[Group]] = [order[going_on:]] if order[going_on:] else []  # lots make groups of one
     while True:
         number = len(rounds) + 1
         tables = knockout_tables(left, plan.seats)
@@ -145,7 +136,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         fallen.append(
             [
                 # Tables may differ in size by one, so not every table has a group at every place: hence the slice.
-                FallenGroup([one for order in orders for group in order[at : at + 1] for one in group.entrants])
+                Group([one for order in orders for group in order[at : at + 1] for one in group.entrants])
                 for at in places
             ]
         )
@@ -165,26 +156,28 @@ def _preliminary(plan: TournamentPlan, results: Results) -> list[TournamentRound
     return [replace(one, is_preliminary=True) for one in rounds]
 
 
-def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[FallenGroup]:
+def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[Group]:
     """Order the entrants of a knockout: as in the file, or by the rounds before it; struck-out entrants come last."""
     if plan.preliminary is Preliminary.NONE:
-        return [FallenGroup([entrant]) for entrant in plan.competitors]
+        return [Group([entrant]) for entrant in plan.competitors]
     played = TournamentCourse(rounds).played(results)
-    struck, valid = struck_out(plan, played), counted(plan, played)
     is_swiss = plan.preliminary is Preliminary.SWISS
-    points = swiss_points(plan, rounds, results) if is_swiss else means(plan.scoring, valid)
-    placed = [entrant for entrant in plan.competitors if entrant not in struck]
-    groups = in_order(plan, valid, points, placed)
-    return [FallenGroup(*group) for group in groups] + [FallenGroup([entrant]) for entrant in sorted(struck)]
+    return _ordered(plan, played, plan.competitors, swiss_points(plan, rounds, results) if is_swiss else None)
 
 
-def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[FallenGroup]:
+def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[Group]:
     """Order the entrants of a table by points and tie-breaks; struck-out entrants come last."""
-    here = [each for each in played if each.fixture.company == one]
-    struck, valid = struck_out(plan, here), counted(plan, here)
-    placed = [entrant for entrant in one.entrants if entrant not in struck]
-    groups = in_order(plan, valid, means(plan.scoring, valid), placed)
-    return [FallenGroup(*group) for group in groups] + [FallenGroup([entrant]) for entrant in sorted(struck)]
+    return _ordered(plan, [each for each in played if each.fixture.company == one], one.entrants)
+
+
+def _ordered(
+    plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int], points: Numbers | None = None
+) -> list[Group]:
+    """Order entrants by these points, or else by their means; struck-out entrants come last."""
+    struck, valid = struck_out(plan, played), counted(plan, played)
+    placed = [entrant for entrant in entrants if entrant not in struck]
+    groups = in_order(plan, valid, means(plan.scoring, valid) if points is None else points, placed)
+    return groups + [Group([entrant]) for entrant in sorted(struck)]
 
 
 def table_sizes(plan: TournamentPlan) -> set[int]:
@@ -196,8 +189,8 @@ def table_sizes(plan: TournamentPlan) -> set[int]:
     return before.union(*rounds)
 
 
-def evenness(plan: TournamentPlan) -> MeetingCount:
-    """Count the tables of each entrant and of each pair of entrants in a round robin."""
+def evenness(plan: TournamentPlan) -> tuple[int, int]:
+    """Return the minimum and the maximum number of tables that two entrants of a round robin share."""
     return balance_of(len(plan.entrants), [one.entrants for one in _round_robin(plan)])
 
 
@@ -235,3 +228,24 @@ def _gauntlet(plan: TournamentPlan) -> list[Company]:
         for challenger in together
     ]
     return [company(1, number, table, f"hosts {luck}") for number, (table, luck) in enumerate(tables, start=1)]
+
+
+def matches_to_come(plan: TournamentPlan, course: TournamentCourse) -> int:
+    """Return the number of matches of later rounds, if no entrant is struck out."""
+    last = course.rounds[-1]
+    seated = 0
+    if plan.format is Format.SWISS or (last.is_preliminary and plan.preliminary is Preliminary.SWISS):
+        here = sum(len(one.entrants) for one in last.companies)
+        seated = (plan.rounds - last.number) * here
+    if plan.format is Format.KNOCKOUT:
+        seated += sum(map(sum, sizes(_entrants_left(plan, last), plan.seats, plan.advance)))
+    return seated * plan.blocks * len(plan.games)  # a table of n has n rotations
+
+
+def _entrants_left(plan: TournamentPlan, last: TournamentRound) -> int:
+    """Return the number of entrants who go on in a knockout after a round; 0 after the final."""
+    if last.is_preliminary:
+        return plan.qualify or len(plan.competitors)
+    if len(last.companies) == 1 and not last.byes:
+        return 0
+    return len(last.byes) + plan.advance * len(last.companies)

@@ -6,7 +6,7 @@ for each entrant, and lambda n (n - 1) / (k (k - 1)) in all. For k up to 5, ther
 for n = 15, k = 5, lambda = 2 (H. Hanani, Balanced incomplete block designs and related designs, Discrete Mathematics
 11, 1975).
 
-`families.txt` contains a design with the fewest tables for each n up to `MAX_POINTS`, unless it needs more tables than
+`families.txt` contains a design with the fewest tables for each n up to 40, unless it needs more tables than
 there are pairs. Each is written as base blocks, from which it is developed: points p < c m are c copies of the integers
 modulo m, a last point stays where it is, and all m translations of the base blocks are the design (R. C. Bose, On the
 construction of balanced incomplete block designs, Annals of Eugenics 9, 1939: differences, with a fixed point). The base
@@ -24,42 +24,25 @@ import math
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import combinations
 
-MAX_POINTS = 40
 _STEPS = 4000
 """The number of steps of the search for each base block."""
 _MORE = 3
-"""The maximum number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one."""
+"""The number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one; more if some never meet."""
 _COOLING = 4.0
 """The inverse temperature at the end of the search."""
 
 Blocks = list[tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class MeetingCount:
-    """The evenness of a design."""
-
-    tables: int
-    appearances: tuple[int, int]
-    """The minimum and the maximum number of tables of an entrant."""
-    meetings: tuple[int, int]
-    """The minimum and the maximum number of tables that two entrants share."""
-
-
-def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> MeetingCount:
-    """Count the tables of all entrants and pairs in a design."""
-    seen = Counter(point for block in blocks for point in block)
+def balance_of(points: int, blocks: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Return the minimum and the maximum number of tables that two entrants share."""
     met = Counter(pair for block in blocks for pair in combinations(sorted(block), 2))
-    appearances = [seen[point] for point in range(points)]
     meetings = [met[pair] for pair in combinations(range(points), 2)]
-    return MeetingCount(
-        len(blocks), (min(appearances), max(appearances)), (min(meetings, default=0), max(meetings, default=0))
-    )
+    return min(meetings, default=0), max(meetings, default=0)
 
 
 def exact_design(points: int, size: int) -> Blocks | None:
@@ -81,16 +64,16 @@ def near_design(points: int, size: int) -> Blocks:
     exact = exact_design(points, size)
     # A base block of k has k (k - 1) differences, and each of the n - 1 must occur for all to meet.
     fewest = math.ceil((points - 1) / (size * (size - 1)))
-    blocks: Blocks = []
-    for count in range(fewest, fewest + _MORE):
+    count = fewest
+    while True:
         # A base block has as many translations as there are points.
         if exact is not None and len(exact) <= count * points:
             return exact
         blocks = develop(points, points, _even_base(points, size, count))
-        least, most = balance_of(points, blocks).meetings
-        if least > 0 and most - least <= 1:
-            break
-    return blocks
+        least, most = balance_of(points, blocks)
+        count += 1
+        if least > 0 and (most - least <= 1 or count >= fewest + _MORE):
+            return blocks
 
 
 def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from math import comb
 from typing import Any
@@ -178,30 +178,10 @@ class TournamentPlan:
         return [number for number, entrant in enumerate(self.entrants) if not entrant.is_host]
 
 
-_KEYS = [
-    "title",
-    "format",
-    "seats",
-    "seed",
-    "blocks",
-    "scoring",
-    "tie_breaks",
-    "faults",
-    "balance",
-    "rounds",
-    "advance",
-    "preliminary",
-    "qualify",
-    "clock",
-    "wait",
-    "directory",
-    "games",
-    "entrants",
-    "isolation",
-]
+_KEYS = [one.name for one in fields(TournamentPlan)]
 _GAME_KEYS = ("game", "options")
 _ENTRANT_KEYS = ("name", "seat", "host", "joined")
-_ISOLATION_KEYS = ("isolate", "memory", "tasks", "cpus", "pondering", "runtimes")
+_ISOLATION_KEYS = [one.name for one in fields(EntrantLimits)]
 
 
 def read_plan(text: str, where: str) -> TournamentPlan:

@@ -1,8 +1,9 @@
-"""The points of matches, the rule for faults, and the tie-breaks: all exact fractions."""
+"""The points of matches, the rule for faults, the tie-breaks, and the order that follows: all exact fractions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from referee.kit.chance import LiveChance
@@ -12,6 +13,15 @@ from referee.tournament.plan import FaultRule, Scoring, TieBreak, TournamentPlan
 
 Numbers = Mapping[int, Fraction]
 """A number for each entrant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entrants who share a place."""
+
+    entrants: Sequence[int]
+    numbers: dict[TieBreak, Fraction] = field(default_factory=dict)
+    """The tie-breaks that were needed, and the value that these entrants have for each."""
 
 
 def is_out(seat: SeatResult) -> bool:
@@ -136,3 +146,29 @@ _VALUES: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[i
     TieBreak.LAST_SEAT_WINS: _last_seat_wins,
 }
 """For each tie-break, the function that yields its values for a seat in a match; an entrant's value is their mean."""
+
+
+# --- the order --------------------------------------------------------------------------------------
+
+
+def in_order(
+    plan: TournamentPlan, played: Sequence[PlayedFixture], points: Numbers, entrants: Sequence[int]
+) -> list[Group]:
+    """Order entrants by points, then by the tie-breaks; return groups with the same place, best first."""
+
+    def split(group: list[int], breaks: Sequence[TieBreak], known: dict[TieBreak, Fraction]) -> None:
+        if len(group) == 1 or not breaks:
+            found.append(Group(group, known))
+            return
+        numbers = break_tie(breaks[0], plan, played, points, group)
+        for number in sorted(set(numbers.values()), reverse=True):
+            tied = [entrant for entrant in group if numbers[entrant] == number]
+            split(tied, breaks[1:], {**known, breaks[0]: number})
+
+    found: list[Group] = []
+    lowest = min(points.values(), default=Fraction(0))
+    # An entrant that has not played comes last.
+    totals = {entrant: points.get(entrant, lowest - 1) for entrant in entrants}
+    for total in sorted(set(totals.values()), reverse=True):
+        split([entrant for entrant in entrants if totals[entrant] == total], plan.tie_breaks, {})
+    return found

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from referee.tournament.certainty import Certainty, certainty
-from referee.tournament.course import TournamentCourse, swiss_points
+from referee.tournament.course import TournamentCourse, matches_to_come, swiss_points
 from referee.tournament.fixtures import PlayedFixture, Results
-from referee.tournament.ordering import in_order
-from referee.tournament.plan import Format, TieBreak, TournamentPlan
-from referee.tournament.scoring import counted, is_out, means, struck_out
-from referee.tournament.to_come import matches_to_come
+from referee.tournament.plan import Format, Scoring, TieBreak, TournamentPlan
+from referee.tournament.scoring import Group, counted, in_order, is_out, means, struck_out
 
 
 @dataclass(slots=True)
@@ -65,9 +63,9 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
     groups = _knockout_order(course, placed) if knockout else in_order(plan, valid, points, placed)
     sure = _certainty_of_final(plan, course, valid) if knockout else certainty(plan, valid, placed)
     rows: list[TableRow] = []
-    for group, numbers in [*groups, *([(sorted(struck), {})] if struck else [])]:
+    for group in [*groups, *([Group(sorted(struck))] if struck else [])]:
         place = len(rows) + 1
-        for entrant in group:
+        for entrant in group.entrants:
             rows.append(
                 TableRow(
                     entrant=entrant,
@@ -79,7 +77,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     outs=_outs(played, entrant),
                     byes=sum(entrant in one.byes for one in course.rounds),
                     is_struck=entrant in struck,
-                    numbers=numbers,
+                    numbers=group.numbers,
                 )
             )
     # After the end, nothing is still to come, even if a Swiss tournament has ended early for want of entrants.
@@ -88,15 +86,13 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
     return FinalTable(rows, len(played), total, is_final)
 
 
-def _knockout_order(
-    course: TournamentCourse, placed: Sequence[int]
-) -> list[tuple[list[int], dict[TieBreak, Fraction]]]:
+def _knockout_order(course: TournamentCourse, placed: Sequence[int]) -> list[Group]:
     """Order the entrants of a knockout by the round of their elimination, then by their place at the table."""
     fallen = [group for groups in reversed(course.fallen) for group in groups]
     gone = {entrant for group in fallen for entrant in group.entrants}
-    left = [entrant for entrant in placed if entrant not in gone]
-    groups = [([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
-    return [(group, numbers) for group, numbers in [(left, {}), *groups] if group]
+    left = Group([entrant for entrant in placed if entrant not in gone])
+    groups = [Group([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
+    return [group for group in [left, *groups] if group.entrants]
 
 
 def _certainty_of_final(
@@ -122,6 +118,41 @@ def chance_text(chance: float | None) -> str:
     if chance is None:
         return "-"
     return "over 0.99" if chance >= 0.995 else "under 0.01" if chance < 0.005 else f"{chance:.2f}"
+
+
+def table_texts(plan: TournamentPlan, table: FinalTable) -> tuple[list[str], list[list[str]]]:
+    """Return the heads of the columns, and the cells of each row, for terminals and pages."""
+    used = [one for one in plan.tie_breaks if any(one in row.numbers for row in table.rows)]
+    heads = ["place", "entrant", "matches", f"{plan.scoring.value} per match", *(one.value for one in used), "best"]
+    rows = [
+        [
+            "struck out" if row.is_struck else str(row.place),
+            plan.names[row.entrant],
+            str(row.matches),
+            _points_text(plan, row),
+            *(_tie_break_text(row, one) for one in used),
+            chance_text(row.best),
+        ]
+        for row in table.rows
+    ]
+    return heads, rows
+
+
+def _points_text(plan: TournamentPlan, row: TableRow) -> str:
+    """Return the points per match and their interval."""
+    digits = 1 if plan.scoring is Scoring.SCORE else 3
+    if not row.matches:
+        return "-"
+    mean = f"{float(row.points):.{digits}f}"
+    return mean if row.interval is None else f"{mean} ({row.interval[0]:.{digits}f} to {row.interval[1]:.{digits}f})"
+
+
+def _tie_break_text(row: TableRow, kind: TieBreak) -> str:
+    """Return the value of a tie-break; empty if the tie-break was not needed."""
+    number = row.numbers.get(kind)
+    if number is None:
+        return ""
+    return str(number) if number.denominator == 1 else f"{float(number):.3f}"
 
 
 def verdict_sentence(plan: TournamentPlan, table: FinalTable) -> str:

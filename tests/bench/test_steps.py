@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from bench.__main__ import STEPS
 from bench.report import Report
 from bench.running import steady_rate
 from bench.scheduling import RULES, play
+from bench.wire import Sizes, half
 
 NEED_MORE = {
     "starting": "the modules of the kit for Go",
@@ -31,6 +34,12 @@ def test_a_step_can_be_measured_wherever_there_is_a_checkout(name: str, tmp_path
     assert rows
     assert not report.missing
     assert all(any(digit.isdigit() for digit in row.ours) for row in rows)
+
+
+def test_an_echo_agent_that_does_not_start_is_reported_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(RuntimeError, match="ended before the last question, with status 1"):
+        half(Sizes(100, 10))
 
 
 def test_the_rate_of_a_run_leaves_out_its_start_and_its_end() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import sys
@@ -258,6 +259,8 @@ def test_a_damaged_plan_is_refused_in_one_line(dogana: Dogana, finished: Path) -
         (("mine.py", "./mine.py"), "NEW and OLD, mine.py and ./mine.py, are the same path"),
         (("mine.py", "copy.py"), "are two copies of the same files"),
         (("mine.py", "none.py"), "there is no file or folder 'none.py'"),
+        (("greedy", "/dev/zero"), "/dev/zero is neither a file nor a folder"),
+        (("pipe", "greedy"), "pipe is neither a file nor a folder"),
         (("greedy", "remote"), "a remote agent joins one match"),
         (("greedy", "random", "--others", "random"), "2 seats leave none for --others"),
         (("greedy", "random", "--seats", "4", *["--others", "random"] * 3), "4 seats leave 2 for --others, not 3"),
@@ -275,6 +278,7 @@ def test_versions_that_cannot_be_compared_are_refused_in_one_line(
 ) -> None:
     (tmp_path / "mine.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
     shutil.copy(tmp_path / "mine.py", tmp_path / "copy.py")
+    os.mkfifo(tmp_path / "pipe")
     err = here("compare", *words, "--game", "cargo_noir", status=4).stderr
     assert said in err
     assert len(err.splitlines()) == 1

@@ -287,6 +287,10 @@ def test_attaching_needs_an_input_that_can_be_waited_for(record: Path, tmp_path:
         _, err = command.communicate(timeout=patient(60))
     assert command.returncode == 1
     assert "standard input is a file" in err.splitlines()[-1]
+    with start(tmp_path, *words, preexec_fn=lambda: os.close(0)) as closed:
+        _, err = closed.communicate(timeout=patient(60))
+    assert closed.returncode == 1
+    assert "standard input is closed" in err.splitlines()[-1]
 
 
 def test_ctrl_c_ends_a_bot_that_never_answers(record: Path, tmp_path: Path) -> None:

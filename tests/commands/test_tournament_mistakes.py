@@ -16,7 +16,7 @@ from referee.bots.files import BotLimits
 from referee.commands.plan_file import COMPARISON, SERIES
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.players import bot_hashes
-from referee.tournament.plan import MAY_CHANGE, TournamentError, facts, read_plan
+from referee.tournament.plan import MAX_MATCHES, MAY_CHANGE, TournamentError, facts, read_plan
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
@@ -96,6 +96,7 @@ def refused(here: Dogana, *words: object) -> str:
         (["greedy", "random", "--format", "gauntlet", "--hosts", "2"], "a gauntlet needs a challenger"),
         (["greedy", "random", "-o", "last_trun=3"], "tournament.toml: cargo_noir has no option 'last_trun' (did you mean last_turn?)"),
         (["greedy", "random", "-o", "last_turn=1"], "option last_turn can be track or a number from 2 to 20, not 1"),
+        (["greedy", "random", "-o", "last_turn=\u0663"], "option last_turn can be track or a number from 2 to 20, not '\u0663'"),
         (["greedy", "random", "--game", "yunan"], "tournament.toml: there is no game 'yunan' (did you mean yunnan?)"),
         (["greedy", "random", "--game", "yunnan", "-o", "last_turn=3"], "--option is for a single game"),
         (["greedy", "random", "--game", "cargo_noir"], "has a game twice with the same options"),
@@ -170,6 +171,11 @@ def test_names_may_have_markup_and_separators_and_do_nothing(here: Dogana, tmp_p
     here("tournament", "page", "cup", "public")
     assert "<script" not in (tmp_path / "public" / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["cup", "one", "public", "three", "two"]
+
+
+def test_a_number_may_begin_with_a_zero_as_in_a_match(here: Dogana) -> None:
+    here("tournament", "new", "cup", "greedy", "random", "--game", "cargo_noir", "-o", "last_turn=03")
+    here("tournament", "show", "cup")
 
 
 @pytest.mark.usefixtures("bots")
@@ -335,6 +341,20 @@ def test_a_tournament_inside_the_folder_of_a_bot_is_no_part_of_the_bot(cup: Path
         place.check(plan, bot_hashes(plan, tmp_path, place.own))
 
 
+@pytest.mark.usefixtures("bots")
+def test_behind_a_link_a_tournament_has_the_bots_that_were_named(here: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "cup").symlink_to("real/deep")
+    (tmp_path / "real" / "bot.py").write_text(f"{BOT}# where `..` leads from the name of the link\n")
+    here("tournament", "new", "cup", "greedy", "bot.py", *GAME)
+    place = TournamentFolder(tmp_path / "cup")
+    assert place.directory(place.plan()).samefile(tmp_path)
+    edit(tmp_path / "cup", 'directory = "../.."', 'directory = "."')
+    edit(tmp_path / "cup", '"bot.py"', '"../../bot.py"')
+    here("tournament", "add", "cup", "other.py")
+    assert (tmp_path / "cup" / place.plan().entrants[-1].seat).samefile(tmp_path / "other.py")
+
+
 def test_a_bot_inside_the_folder_of_the_tournament_is_compared(cup: Path, tmp_path: Path) -> None:
     edit(cup, '"bot.py"', '"cup/bots"')
     (cup / "bots").mkdir()
@@ -379,6 +399,18 @@ def test_a_plan_that_names_any_folder_does_not_have_verify_read_all_of_it(here: 
         plan = TournamentFolder(cup).plan()
         assert "bot" in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT)))
         assert "bot" not in bot_hashes(plan, cup.parent, [], BotLimits(size=len(BOT) - 1))
+
+
+def test_the_table_of_the_largest_tournament_can_be_read_again(tmp_path: Path) -> None:
+    place, written = TournamentFolder(tmp_path), {}
+    sizes = []
+    for number in (1, 2):
+        written[f"round1-table10000{number}-cargo_noir-block1-rotation0"] = "0" * 64
+        place.write_result({"records": written})
+        sizes.append(place.result.stat().st_size)
+    with place.result.open("a") as file:
+        file.write("\n" * (sizes[1] - sizes[0]) * MAX_MATCHES)  # in place of as many records
+    assert place.read_result() == {"records": written}
 
 
 def test_a_change_to_a_value_that_json_has_not_is_named(here: Dogana, cup: Path) -> None:

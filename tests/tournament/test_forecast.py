@@ -6,9 +6,8 @@ import pytest
 
 from referee.commands.tournament.forecast import forecast
 from referee.match.result import Result
-from referee.tournament.course import course
+from referee.tournament.course import course, matches_to_come
 from referee.tournament.plan import Preliminary
-from referee.tournament.to_come import matches_to_come
 from tests.cases import mostly_long
 from tests.tournament.played import by_strength, plan_for, result_of
 

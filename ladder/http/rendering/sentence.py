@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ladder.archive.faults import Lead
 from ladder.questions.match import SeatAccount
 from referee.match.result import Outcome
-from referee.terminal import visible
+from referee.terminal import listed, visible
 
 
 def sentence(seats: Sequence[SeatAccount], lead: Lead | None = None) -> str:
@@ -17,7 +17,7 @@ def sentence(seats: Sequence[SeatAccount], lead: Lead | None = None) -> str:
     winners = [one for one in seats if one.rank == 1]
     rest = sorted((one for one in seats if one.rank > 1), key=lambda one: (one.rank, one.seat))
     if len(winners) > 1:
-        return f"{_listed([_name(one) for one in winners])} share the first place with {_points(winners[0].score)}."
+        return f"{listed([_name(one) for one in winners])} share the first place with {_points(winners[0].score)}."
     [winner] = winners
     said = f"{_name(winner)} won with {_points(winner.score)}"
     if rest:
@@ -57,7 +57,3 @@ def _name(one: SeatAccount) -> str:
 
 def _points(score: int) -> str:
     return f"{score} point" if abs(score) == 1 else f"{score} points"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -86,7 +86,7 @@ def _seen_from(directory: Path, word: str) -> tuple[str, str]:
     """Return the name of an entrant, and the word for its seat, in which a path is relative to `directory`."""
     name, seat = named(word)
     if not (is_house_bot(seat) or seat.startswith(COMMAND) or Path.cwd().samefile(directory)):
-        seat = f"./{os.path.relpath(seat, directory)}"
+        seat = f"./{os.path.relpath(seat, directory.resolve())}"
     return name, seat
 
 

@@ -19,9 +19,11 @@ from referee.kit.document import parse_json
 from referee.match.result import Result
 from referee.records.claimed import claimed_result
 from referee.sandbox.system import is_alive
-from referee.tournament.plan import MAY_CHANGE, TournamentError, TournamentPlan, facts, read_plan
+from referee.tournament.plan import MAX_MATCHES, MAY_CHANGE, TournamentError, TournamentPlan, facts, read_plan
 
 MAX_BYTES = 4 * 1024 * 1024
+_MAX_RESULT_BYTES = 250 * MAX_MATCHES
+"""The most that is read of a final table, which has about 125 bytes for each record."""
 _OTHERS = {
     SERIES: "a series of `dogana play`",
     COMPARISON: "a comparison of `dogana compare`",
@@ -189,7 +191,7 @@ class TournamentFolder:
             TournamentError: if it cannot be read.
         """
         try:
-            return parse_json(read_file(self.result, 16 * MAX_BYTES))
+            return parse_json(read_file(self.result, _MAX_RESULT_BYTES))
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from referee.terminal import counted
-from referee.tournament.course import course, evenness
+from referee.tournament.course import course, evenness, matches_to_come
 from referee.tournament.plan import Format, Preliminary, TournamentPlan
-from referee.tournament.to_come import matches_to_come
 
 
 def forecast(plan: TournamentPlan) -> str:
@@ -26,7 +25,7 @@ def forecast(plan: TournamentPlan) -> str:
         return f"{size} in the first round; {onward}; {in_all}"
     if plan.format is Format.GAUNTLET:
         return size
-    least, most = evenness(plan).meetings
+    least, most = evenness(plan)
     if least == most:
         return f"{size}; every two entrants share {counted(least, 'table')}"
     return f"{size}; every two entrants share {least} to {counted(most, 'table')}: no even design with that number of tables is known"

@@ -17,6 +17,7 @@ from referee.commands.options import (
     ClockOption,
     CpusOption,
     GameOptions,
+    IsolateOption,
     MemoryOption,
     NoPonderingOption,
     RuntimeOption,
@@ -57,6 +58,8 @@ from referee.tournament.plan import (
 Value = str | float | Sequence[str] | None
 _NAMED = re.compile(r"[\w. -]+")
 """A name before `=`, as in `ann=bots/ann.py`; a name with other characters needs a bot after it."""
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,17}")
+"""A whole number in TOML; other digits, as in `03`, stay text, which a game reads as well."""
 
 
 def new(
@@ -116,10 +119,7 @@ def new(
     title: Annotated[str, typer.Option(help="The name of the tournament.", metavar="NAME")] = "",
     clock: ClockOption = DEFAULT_CLOCK,
     option: GameOptions = None,
-    isolate: Annotated[
-        bool,
-        typer.Option("--isolate", help="Run started agents in the sandbox of a ladder; this folder is /bot there."),
-    ] = False,
+    isolate: IsolateOption = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
@@ -170,7 +170,7 @@ def new(
         "scoring": scoring.value,
         "tie_breaks": [one.value for one in (SWISS_TIE_BREAKS if is_swiss else DEFAULT_TIE_BREAKS)],
         "faults": faults.value,
-        "directory": os.path.relpath(Path.cwd(), folder),
+        "directory": os.path.relpath(Path.cwd(), folder.resolve()),  # as the kernel goes up: a link leads elsewhere
         "of_format": _of_format(form, len(entrants), rounds, advance, preliminary, qualify),
         "entrants": written_entrants([named(word) for word in entrants], "", chosen),
         "isolation": _isolation(
@@ -272,7 +272,7 @@ def _entry(key: str, value: Value, comment: str, *, is_set: bool = False) -> str
 def _games(names: Sequence[str], options: Sequence[str]) -> str:
     chosen = read_options(options)
     given = ", ".join(
-        f"{_toml(name)} = {value if value.isdecimal() else _toml(value)}" for name, value in chosen.items()
+        f"{_toml(name)} = {value if _NUMBER.fullmatch(value) else _toml(value)}" for name, value in chosen.items()
     )
     written = f"options = {{ {given} }}\n" if given else "# options = { openings = 4 }  # `dogana games` lists them\n"
     return "\n".join(f"[[games]]\ngame = {_toml(name)}\n{written}" for name in names)

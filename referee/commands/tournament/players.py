@@ -10,8 +10,7 @@ from pathlib import Path
 
 from referee.bots.errors import BadBot
 from referee.bots.files import BotLimits
-from referee.commands.isolation import build_sandbox
-from referee.commands.options import read_limits
+from referee.commands.bot_terms import BotTerms
 from referee.commands.seats import COMMAND, REMOTE, Hold, read_player
 from referee.commands.tournament.folder import TournamentFolder
 from referee.errors import DoganaError
@@ -19,9 +18,9 @@ from referee.files import in_words
 from referee.live.matches.play import Player
 from referee.registry import did_you_mean, find, is_house_bot, shipped_board
 from referee.sandbox.box import Sandbox
-from referee.sandbox.limits import ResourceLimits
+from referee.sandbox.measures import build_sandbox
 from referee.tournament.course import table_sizes
-from referee.tournament.plan import Entrant, EntrantLimits, TournamentError, TournamentPlan
+from referee.tournament.plan import Entrant, TournamentError, TournamentPlan
 
 _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
 """Folders to leave out: programs fill them by themselves, or they hold an author's tools."""
@@ -49,19 +48,15 @@ def players(
         stack.enter_context(chdir(directory))
         sandbox = None
         if plan.isolation.isolate and ray is None:
-            runtimes = runtimes_of(plan.isolation)
-            sandbox = build_sandbox(limits_of(plan.isolation), runtimes, "write isolate = false if you trust the bots")
+            terms = terms_of(plan)
+            sandbox = build_sandbox(terms.limits, terms.runtimes, "write isolate = false if you trust the bots")
         yield [_player(place, plan, entrant, sandbox, ray, stack.enter_context) for entrant in plan.entrants]
 
 
-def limits_of(isolation: EntrantLimits) -> ResourceLimits:
-    """Return the limits of each bot in a sandbox."""
-    return read_limits(isolation.memory, isolation.tasks, isolation.cpus, no_pondering=not isolation.pondering)
-
-
-def runtimes_of(isolation: EntrantLimits) -> list[Path]:
-    """Return the folders with runtimes for bots in a sandbox."""
-    return [Path(one) for one in isolation.runtimes]
+def terms_of(plan: TournamentPlan) -> BotTerms:
+    """Return the terms on which the bots are started."""
+    own = plan.isolation
+    return BotTerms(plan.wait, own.isolate, own.memory, own.tasks, own.cpus, not own.pondering, list(own.runtimes))
 
 
 def _check_games(place: TournamentFolder, plan: TournamentPlan) -> None:
@@ -90,7 +85,7 @@ def _player(
     hold: Hold,
 ) -> Player:
     """Read the word of an entrant; its path is relative to the current folder."""
-    word, runtimes = entrant.seat, runtimes_of(plan.isolation)
+    word, runtimes = entrant.seat, terms_of(plan).runtimes
     if word == REMOTE:
         raise TournamentError(f"{entrant.name} is remote: a remote agent joins one match, so it cannot be an entrant")
     games = [find(name) for name in dict.fromkeys(terms.name for terms in plan.games)]

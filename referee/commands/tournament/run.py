@@ -9,21 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
-from referee.commands.on_cluster import check_travels, party, tell
+from referee.commands.bot_terms import check_travels, play_matches
 from referee.commands.options import MatchWorkersOption, RayOption
 from referee.commands.output import err, out, print_json, target
 from referee.commands.plan_file import running
 from referee.commands.tournament.folder import TournamentFolder
 from referee.commands.tournament.forecast import forecast
-from referee.commands.tournament.players import bot_hashes, check_versions, limits_of, players, runtimes_of
+from referee.commands.tournament.players import bot_hashes, check_versions, players, terms_of
 from referee.commands.tournament.tables import result_document, standings_table
-from referee.live.matches.cluster_series import play_on_cluster
 from referee.live.matches.fixture_matches import FixtureMatches, first_matches
 from referee.live.matches.play import Player
-from referee.live.matches.series import FinishedMatch, play_series
+from referee.live.matches.series import FinishedMatch
 from referee.match.result import Outcome, Result
 from referee.records.record import read_lines
-from referee.sandbox.system import processors
 from referee.tournament.course import TournamentRound, course
 from referee.tournament.plan import TournamentError, TournamentPlan
 from referee.tournament.standings import final_table, verdict_sentence
@@ -106,11 +104,8 @@ def _play(
         known = course(plan, results).fixtures
         matches = FixtureMatches(plan, found.fixtures, seated, place.records, first_matches(known))
         there = {path.stem for path in place.recorded()}
-        if ray is None or there.issuperset(one.name for one in found.fixtures):  # no cluster is needed to verify
-            played = play_series(matches, min(workers or processors(), matches.count))
-        else:
-            limits, runtimes = limits_of(plan.isolation), runtimes_of(plan.isolation)
-            played = play_on_cluster(matches, ray, workers, tell, party(matches, limits, runtimes, place.own))
+        all_there = there.issuperset(one.name for one in found.fixtures)  # no cluster is needed to verify
+        played = play_matches(matches, terms_of(plan), workers, None if all_there else ray, without=place.own)
         with closing(played) as finished:
             for match in finished:
                 results[match.name] = match.result

@@ -11,8 +11,7 @@ from referee.tournament.course import TournamentCourse
 from referee.tournament.crosstable import MeetingTable
 from referee.tournament.fixtures import Results
 from referee.tournament.plan import TournamentPlan
-from referee.tournament.standings import FinalTable, TableRow, chance_text, verdict_sentence
-from referee.tournament.wording import points_text, tie_break_text, used_tie_breaks
+from referee.tournament.standings import FinalTable, TableRow, table_texts, verdict_sentence
 
 MAX_COLUMNS = 12
 """The maximum number of entrants for which a terminal shows the crosstable."""
@@ -20,28 +19,11 @@ MAX_COLUMNS = 12
 
 def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
     """Return the final table, or the table so far."""
-    used = used_tie_breaks(plan, list(table.rows))
+    heads, rows = table_texts(plan, table)
     state = "final table" if table.is_final else f"after {table.played} of {table.total} matches"
-    printed = Table(
-        "place",
-        "entrant",
-        "matches",
-        f"{plan.scoring.value} per match",
-        *(one.value for one in used),
-        "best",
-        "out",
-        title=": ".join(filter(None, [plan.title, state])),
-    )
-    for row in table.rows:
-        printed.add_row(
-            "struck out" if row.is_struck else str(row.place),
-            plan.names[row.entrant],
-            str(row.matches),
-            points_text(plan, row),
-            *(tie_break_text(row, one) for one in used),
-            chance_text(row.best),
-            str(row.outs) if row.outs else "-",
-        )
+    printed = Table(*heads, "out", title=": ".join(filter(None, [plan.title, state])))
+    for row, cells in zip(table.rows, rows, strict=True):
+        printed.add_row(*cells, str(row.outs) if row.outs else "-")
     return printed
 
 
