@@ -83,7 +83,12 @@ def application(home: Home, paths: set[str], change: Change) -> Starlette:
 @contextmanager
 def other(home: Home, change: Change = lambda part: None, without: tuple[str, ...] = ()) -> Iterator[str]:
     """A server of another version; the address."""
-    app = application(home, set(questions_by_path()) - set(without), change)
+    with served(application(home, set(questions_by_path()) - set(without), change)) as address:
+        yield address
+
+
+@contextmanager
+def served(app: Starlette) -> Iterator[str]:
     with listening("127.0.0.1:0") as bound:
         server = uvicorn.Server(config_of(app))
         thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
@@ -163,6 +168,18 @@ def test_an_answer_to_a_submitted_bot_that_lacks_something_is_refused_in_a_line(
         remember(address, Login("ann", "token"))
         said = dogana("ladder", "submit", tmp_path / "bot.py", "--server", address, status=1).stderr
     assert "which does not know this; ask its organiser to upgrade: Object missing required field `bot`" in said
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [b'{"dogana": "\xff"}', b'{"more":' + b"[" * 100_000], ids=["not UTF-8", "deep"])
+def test_an_answer_that_cannot_be_read_is_reported_in_a_line(dogana: Dogana, body: bytes, status: int) -> None:
+    async def garbled(_: Request) -> Response:
+        return Response(body, status)
+
+    with served(Starlette(routes=[Route("/{path:path}", garbled)])) as address:
+        said = dogana("ladder", "top", "--server", address, status=1).stderr
+    assert said.startswith(f"dogana: what answers at {address} is not a ladder; look at the address")
     assert len(said.splitlines()) == 1
 
 
