@@ -28,6 +28,7 @@ from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
 import uvicorn
 from starlette.types import ASGIApp
+from typing_extensions import override
 
 from ladder.http.app import application
 from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Connections, counting_requests
@@ -35,9 +36,11 @@ from ladder.http.requests.visit import Site
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
 from ladder.operation.calls import CallFigures
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import LadderError, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note
+from ladder.operation.meter import Meter
+from ladder.operation.refusals import JOURNAL_LINES
 from referee.files import in_words
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.matches.worker import STOPPING, become_worker, undisturbed
@@ -176,12 +179,30 @@ def serve_pages(
         calls: the socket for the figures of the API; see `ladder.operation.calls`.
     """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.error").addFilter(_FewLines())
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of each malformed form, which is refused
     allow_files()
     asyncio.run(
         uvicorn.Server(config_of(application(home, site, niceness, CallFigures(calls)), certificate, site.proxy)).serve(
             [bound]
         )
     )
+
+
+class _FewLines(logging.Filter):
+    """Passes few lines of a flood: uvicorn adds a traceback for each request that fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = Meter(JOURNAL_LINES)
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        try:
+            self._left.take("")
+        except TooMuch:
+            return False
+        return True
 
 
 @contextmanager
