@@ -173,7 +173,7 @@ def test_what_is_no_change_is_refused_in_words(client: httpx.Client, tokens: dic
 def test_a_bot_with_an_unknown_parameter_is_refused_in_words(
     client: httpx.Client, tokens: dict[str, str], name: str
 ) -> None:
-    assert said(send(client, tokens["new"], **{name: "1"}))[0] == 400
+    assert said(send(client, tokens["new"], BOT, None, **{name: "1"}))[0] == 400
 
 
 def test_a_ladder_that_only_shows_itself_takes_nothing(home: Home, tokens: dict[str, str], browse: Browse) -> None:
