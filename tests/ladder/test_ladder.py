@@ -17,6 +17,7 @@ from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
+from referee.sandbox.box import CannotIsolate
 from referee.sandbox.limits import ResourceLimits
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import (
@@ -256,7 +257,7 @@ def test_limits_are_for_a_sandbox(dogana: Dogana, tmp_path: Path) -> None:
 def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
     with pytest.raises(
-        LadderError,
+        CannotIsolate,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
         confine(Home(tmp_path), ResourceLimits())
