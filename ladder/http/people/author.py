@@ -16,8 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from ladder.http.api.callers import Callers
-from ladder.http.pages.me import me, my_bot, my_log
-from ladder.http.pages.submit import submit
+from ladder.http.pages.me import me, my_bot, my_log, submit
 from ladder.http.rendering.links import link
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
