@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ladder.commands.replay import look_at, replay
+from ladder.commands.replay import OPTIONS, look_at
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.operation.errors import LadderError
 from ladder.questions.match import RecordRequest
@@ -47,12 +47,10 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
 def _parameters() -> list[inspect.Parameter]:
     """Return the parameters of the command: a match and a ladder, and all options of `dogana replay`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    # Annotations are texts (`from __future__`); typer needs their values.
-    context, _, *options = inspect.signature(replay, eval_str=True).parameters.values()
     return [
-        context,
+        inspect.Parameter("context", kind, annotation=typer.Context),
         inspect.Parameter("match", kind, annotation=_MATCH),
-        *options,
+        *OPTIONS,
         inspect.Parameter("home", kind, default=None, annotation=FolderOption),
         inspect.Parameter("server", kind, default=None, annotation=ServerOption),
     ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,6 +36,39 @@ class Clock(Enum):
 def replay(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A record.", metavar="FILE")],
+    **options: Any,
+) -> None:
+    """Show a record step by step, or ask a bot about it.
+
+    Every step is played again by the rules. An incomplete or invalid record is shown up to the fault; the
+    exit status is then 1.
+
+    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. Whatever it answers, the
+    actions of the record are played. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
+    is not or the bot fails.
+
+    Examples:
+
+      dogana replay match.jsonl
+
+      dogana replay match.jsonl --html match.html
+
+      dogana replay match.jsonl --as 1 --svg pictures
+
+      dogana replay match.jsonl --at 40 --json > position.json
+
+      dogana replay match.jsonl --as 1 --bot mybot.py
+
+      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --decision 12
+    """
+    look_at(["dogana", "replay", str(file)], file, hold=context.with_resource, **options)
+
+
+def look_at(
+    command: Sequence[str],
+    file: Path,
+    *,
+    hold: Hold,
     viewer: Annotated[
         int | None,
         typer.Option("--as", help="Show what this seat knew; with --bot: ask as this seat.", metavar="SEAT", min=0),
@@ -97,74 +131,6 @@ def replay(
     cpus: CpusOption = None,
     runtime: RuntimeOption = None,
 ) -> None:
-    """Show a record step by step, or ask a bot about it.
-
-    Every step is played again by the rules. An incomplete or invalid record is shown up to the fault; the
-    exit status is then 1.
-
-    With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. Whatever it answers, the
-    actions of the record are played. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one
-    is not or the bot fails.
-
-    Examples:
-
-      dogana replay match.jsonl
-
-      dogana replay match.jsonl --html match.html
-
-      dogana replay match.jsonl --as 1 --svg pictures
-
-      dogana replay match.jsonl --at 40 --json > position.json
-
-      dogana replay match.jsonl --as 1 --bot mybot.py
-
-      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --decision 12
-    """
-    look_at(
-        ["dogana", "replay", str(file)],
-        file,
-        viewer=viewer,
-        svg=svg,
-        at=at,
-        as_json=as_json,
-        html=html,
-        views=views,
-        force=force,
-        bot=bot,
-        first=first,
-        clock=clock,
-        attach=attach,
-        unconfined=unconfined,
-        memory=memory,
-        tasks=tasks,
-        cpus=cpus,
-        runtime=runtime,
-        hold=context.with_resource,
-    )
-
-
-def look_at(
-    command: Sequence[str],
-    file: Path,
-    *,
-    viewer: int | None,
-    svg: Path | None,
-    at: int | None,
-    as_json: bool,
-    html: Path | None,
-    views: Views | None,
-    force: bool,
-    bot: str | None,
-    first: int | None,
-    clock: Clock | None,
-    attach: bool,
-    unconfined: bool,
-    memory: int | None,
-    tasks: int | None,
-    cpus: float | None,
-    runtime: list[Path] | None,
-    hold: Hold,
-) -> None:
     """Carry out `replay` with its options.
 
     `command` is the command line for this record, without options; `hold` owns the bot's resources until the command ends.
@@ -196,3 +162,14 @@ def look_at(
         command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
     )
     raise typer.Exit(0 if all_same else 1)
+
+
+OPTIONS = [
+    one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    # Annotations are texts (`from __future__`); typer needs their values.
+    for one in inspect.signature(look_at, eval_str=True).parameters.values()
+    if one.default is not one.empty
+]
+"""The options of `replay`, as parameters of a command."""
+_context, _file, _ = inspect.signature(replay, eval_str=True).parameters.values()
+replay.__signature__ = inspect.Signature([_context, _file, *OPTIONS])  # type: ignore[attr-defined]  # typer reads it

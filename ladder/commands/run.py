@@ -46,9 +46,9 @@ from referee.commands.options import (
 from referee.commands.output import err, out
 from referee.live.matches.cluster import Crew
 from referee.registry import find
-from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import ResourceLimits
-from referee.sandbox.measures import build
+from referee.sandbox.measures import build_sandbox
 from referee.terminal import counted
 
 
@@ -173,7 +173,8 @@ def working(
 
     Raises:
         ClusterError: if the requested cluster cannot play.
-        LadderError: if this machine cannot confine bots, or there are too many workers.
+        CannotIsolate: if this machine cannot confine bots.
+        LadderError: if there are too many workers.
     """
     if ray is not None:
         with ladder_crew(ray, home, workers, limits, wait, tell) as crew:
@@ -205,14 +206,11 @@ def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
     """Return a sandbox with these limits; None without limits.
 
     Raises:
-        LadderError: if this machine cannot confine bots.
+        CannotIsolate: if this machine cannot confine bots.
     """
     if limits is None:
         return None
-    try:
-        return build(limits, home.runtimes())
-    except CannotIsolate as error:
-        raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error
+    return build_sandbox(limits, home.runtimes(), "say --unconfined if you trust all bots")
 
 
 def isolation_report(limits: ResourceLimits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:

@@ -274,9 +274,9 @@ def _listening(
         PortInUse: if a port cannot be used.
     """
     with undisturbed():  # as in `serve`
-        from ladder.http.publishing.serving import EVERYWHERE, Certificate, pages_beside
+        from ladder.http.publishing.serving import EVERYWHERE, pages_beside
 
-    figures, certificate = Metrics(place), None if tls is None else Certificate(*tls)
+    figures = Metrics(place)
     with (
         serving(place, listen, figures, at_home) as port,
         nullcontext() if metrics is None else figures.serving(metrics) as port_of_figures,
@@ -291,7 +291,7 @@ def _listening(
         # Nobody can connect to an address that stands for all addresses.
         known_as = urlsplit(site.public_url).hostname or (gethostname() if host in EVERYWHERE else host)
         site = replace(site, address=f"{known_as}:{port}")
-        with reading(figures.count) as calls, pages_beside(place, site, pages_at, certificate, calls) as url:
+        with reading(figures.count) as calls, pages_beside(place, site, pages_at, tls, calls) as url:
             note("pages", address=url)
             yield
 

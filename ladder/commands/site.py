@@ -54,15 +54,13 @@ def site(
     check_free(folder, force=force, is_folder=True)
     with Progress(console=err, transient=True) as progress:
         bar = progress.add_task("reading the ladder", total=None)
-        written = write_site(
+        pages, pages_of_matches = write_site(
             Home(home),
             folder,
             matches,
             lambda done, of: progress.update(bar, description="pages", completed=done, total=of),
         )
     if as_json:
-        print_json({"folder": str(folder), "pages": written.pages, "matches": written.matches})
+        print_json({"folder": str(folder), "pages": pages, "matches": pages_of_matches})
     else:
-        out.print(
-            f"{written.pages:,} pages, {written.matches:,} of them of matches: open {folder}/index.html", soft_wrap=True
-        )
+        out.print(f"{pages:,} pages, {pages_of_matches:,} of them of matches: open {folder}/index.html", soft_wrap=True)

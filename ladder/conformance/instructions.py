@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Concatenate, ParamSpec
 
@@ -375,6 +376,8 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
         began = time.monotonic()
         await play(rehearsal)
         taken.append(time.monotonic() - began)
+    if not taken:
+        raise Skipped("the match was over before the bot had a decision")
     # In a match, an answer still counts if it arrives within `TRANSIT_SECONDS` after its deadline (decision 13).
     if min(taken) > table.budget + TRANSIT_SECONDS:
         raise Failed(f"the fastest of {len(taken)} answers took {min(taken):.2f} s, with {table.budget:g} s to think")
@@ -424,7 +427,8 @@ async def exits(rehearsal: Rehearsal) -> str:
 
 async def terminate(rehearsal: Rehearsal) -> str:
     """Send the program SIGTERM, and report its reaction."""
-    os.kill(_processes(rehearsal)[0], signal.SIGTERM)
+    with suppress(ProcessLookupError):  # it may have ended since
+        os.kill(_processes(rehearsal)[0], signal.SIGTERM)
     sent = time.monotonic()
     ended = await rehearsal.bot.exit(rehearsal.course.patience.exit)
     return f"it {ended} after {time.monotonic() - sent:.1f} s" if ended else "it runs on"

@@ -10,6 +10,7 @@ from ladder.conformance.rehearsal import StepOutcome, Verdict
 from ladder.conformance.scripts import STEPS
 from referee.bots.errors import BadBot, BadManifest, NoProgram
 from referee.bots.files import MAX_BYTES, MAX_FILES, Artefact, take_in
+from referee.bots.manifest import env_words
 from referee.sandbox.limits import in_words
 from referee.terminal import counted
 
@@ -56,14 +57,15 @@ def take(
     give("files", StepOutcome.PASSED)
     give("bot-toml", StepOutcome.PASSED)
     give("program", StepOutcome.PASSED, " ".join(artefact.run))
-    foreign = _foreign(folder, artefact.run[0])
+    program = [*artefact.run[env_words(artefact.run) :], artefact.run[0]][0]  # env may hide its program
+    foreign = _foreign(folder, program)
     if foreign is None:
-        give("architecture", StepOutcome.SKIPPED, f"{artefact.run[0]} is not a compiled program of its own")
+        give("architecture", StepOutcome.SKIPPED, f"{program} is not a compiled program of its own")
     elif foreign:
         give(
             "architecture",
             StepOutcome.FAILED,
-            f"{artefact.run[0]} is for another kind of processor than this machine's",
+            f"{program} is for another kind of processor than this machine's",
         )
     else:
         give("architecture", StepOutcome.PASSED)

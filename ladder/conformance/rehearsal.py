@@ -217,8 +217,14 @@ class Rehearsal:
         return RehearsalMatch(plan_for(self.game, self.game.seat_counts[0], control))
 
     def place(self, name: str) -> Place:
-        """Return a hard place for a bot, by its name in `Places`."""
-        found: Place = getattr(places(self.game, CLOCK), name)
+        """Return a hard place for a bot, by its name in `Places`.
+
+        Raises:
+            Skipped: if the random matches of the game have none.
+        """
+        found: Place | None = getattr(places(self.game, CLOCK), name)
+        if found is None:
+            raise Skipped("no random match of the game comes to such a place")
         return found
 
     async def start(self, bot: Command | None = None) -> Conversation:

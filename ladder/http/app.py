@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, nullcontext, suppress
 from difflib import get_close_matches
+from functools import partial
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -126,15 +127,8 @@ class Pages:
         self.changes = Changes(limits)
         self.tokens = Tokens(home.database, self.limits.guesses)
 
-    def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
-        """Return the endpoint of a page."""
-
-        async def answer(request: Request) -> Response:
-            return await self._answer(request, function)
-
-        return answer
-
-    async def _answer(self, request: Request, function: PageFunction) -> Response:
+    async def answer(self, function: PageFunction, request: Request) -> Response:
+        """Answer a request with a page, from the cache if possible."""
         # A browser with a cookie, valid or not, neither gets pages from the cache nor fills it.
         is_private = cookie_of(self.site, request) in request.cookies
         key = _path(request), request.scope["query_string"].decode("latin-1")
@@ -273,12 +267,12 @@ def application(
     """
     refusals, cache = Refusals(), AnswerCache(fresh_seconds)
     pages = Pages(home, site, limits or Limits(), refusals, cache)
-    routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
+    routes = [Route(path, partial(pages.answer, function)) for path, function in PAGES.items()]
     callers = Callers(home, site, pages.limits, pages.tokens, figures or CallFigures(), refusals)
     routes += Api(callers, cache).routes()
     if site.takes_bots:
         routes += ChangesByPrograms(callers, pages.changes).routes()
-    routes += Author(home, site, pages.limits, pages.tokens, pages.changes, refusals, pages.answer_privately).routes()
+    routes += Author(callers, pages.changes, pages.answer_privately).routes()
     play = Play(home, site, pages.limits, pages.show)
     if site.has_tables:
         routes += play.routes()

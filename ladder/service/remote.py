@@ -29,6 +29,8 @@ ANSWER_SECONDS = 60.0
 """The time allowed for an answer, in seconds; the answer to a submitted bot may take longer."""
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""The errors for an answer that is not the expected JSON: another form, bytes in a text that are not UTF-8, or too deep nesting."""
 _MAX_VERSION = 100
 """The maximum length of the server's version in an error message; our own version has about ten characters."""
 _ERRORS = {403: Forbidden, 404: NotFound}
@@ -130,7 +132,7 @@ class RemoteLadder:
         """
         try:
             return msgspec.json.decode(body, type=kind)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except _UNREADABLE as error:
             raise LadderError(f"{self._what_is_it()}: {error}") from error
 
     def _send(self, method: str, path: str, **more: Any) -> bytes:
@@ -168,7 +170,7 @@ class RemoteLadder:
         try:
             error = json.loads(_body(answer))["error"]
             message, command = str(error["message"]), str(error.get("command", ""))
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
         # A ladder that is too old for the question answers like this.
         if answer.status_code == 405 or message.startswith("there is no page"):
@@ -185,7 +187,7 @@ class RemoteLadder:
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(_body(answer), type=InfoAnswer)
-        except (httpx.HTTPError, msgspec.MsgspecError, RecursionError, LadderError):
+        except (httpx.HTTPError, *_UNREADABLE, LadderError):
             return f"what answers at {self._server} is not a ladder; look at the address"
         version = f"dogana {found.dogana[:_MAX_VERSION]}" if found.dogana else "another version of dogana"
         return f"the ladder at {self._server} runs {version}, which does not know this; ask its organiser to upgrade"

@@ -147,7 +147,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         raise BadManifest(f"{path}: {'; '.join(document.problems)}")
     if problem := _program_problem(path, folder, run, programs):
         raise NoProgram(problem if problem.startswith(f"{path} ") else f"{path}: {problem}")
-    return Manifest(tuple(run), tuple(names), language or _language_of([*run[_env_words(run) :], ""][0]))
+    return Manifest(tuple(run), tuple(names), language or _language_of([*run[env_words(run) :], ""][0]))
 
 
 def _language_of(program: str) -> str:
@@ -223,7 +223,7 @@ def _named(path: Path, inside: str) -> Path:
 
 def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str) -> str:
     """Return the reason why a command cannot be started, and the line to write instead; empty if it can."""
-    count = _env_words(run)
+    count = env_words(run)
     if any(word.startswith(_ENV_UNCLEAR) for word in run[:count]):
         return ""
     if count == len(run):
@@ -275,7 +275,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
     return _write_instead(f"{inside} wants {wanted}, which is not among the usual programs here", instead)
 
 
-def _env_words(run: Sequence[str]) -> int:
+def env_words(run: Sequence[str]) -> int:
     """Return the number of words before the program of a command: `env` with its options and variables, or none."""
     if run[0] != "env":  # a bot's own program may have that name, too: ./env
         return 0

@@ -7,6 +7,7 @@ import contextlib
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from ladder.commands import check as command
 from ladder.conformance.exercises import exercises_for, run
-from ladder.conformance.instructions import has_no_orphans
+from ladder.conformance.instructions import at_place, has_no_orphans, terminate
 from ladder.conformance.matches import other_options
 from ladder.conformance.package import take
 from ladder.conformance.rehearsal import (
@@ -24,6 +25,7 @@ from ladder.conformance.rehearsal import (
     Course,
     Failed,
     Rehearsal,
+    Skipped,
     Step,
     StepOutcome,
     Verdict,
@@ -211,6 +213,21 @@ def test_a_bot_that_has_ended_fails_the_step_that_looks_at_its_processes(tmp_pat
         asyncio.run(looks())
 
 
+def test_a_bot_that_ends_just_before_it_is_told_to_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = subprocess.Popen(["/bin/true"])
+    gone.wait()
+    monkeypatch.setattr("ladder.conformance.instructions._processes", lambda _: [gone.pid])
+
+    async def tells() -> str:
+        course = Course(Command(["/bin/true"], {}, tmp_path), [GAME], BRIEF, tmp_path)
+        async with contextlib.AsyncExitStack() as stack:
+            rehearsal = Rehearsal(course, GAME, 2, stack)
+            await (await rehearsal.start()).process.ended()
+            return await terminate(rehearsal)
+
+    assert "exited" in asyncio.run(tells())
+
+
 def test_every_step_that_can_be_failed_has_a_double_that_fails_it() -> None:
     failable = {step.name.format(game=GAME.name, seats=2) for step in STEPS if step.mend}
     doubles = {name for sins in SINS.values() for wrong in sins.values() for name in wrong.fails.split()}
@@ -242,9 +259,16 @@ def test_there_are_more_than_forty_steps_each_with_a_way_to_mend_it_in_a_section
         ("bot", b"#!/bin/sh\n", 'run = ["./other"]', "program", "no file ./other"),
         ("readme", b"", "", "program", "not executable"),
         ("bot", b"\x7fELF\x01\x02" + bytes(12) + b"\x00\x08", "", "architecture", "another kind of processor"),
+        (
+            "bot",
+            b"\x7fELF\x01\x02" + bytes(12) + b"\x00\x08",
+            'run = ["env", "X=1", "./bot"]',
+            "architecture",
+            "./bot is for another kind of processor",
+        ),
         ("bot", None, "", "files", "leads out"),
     ],
-    ids=["no TOML", "unknown game", "no program", "not executable", "other processor", "link out"],
+    ids=["no TOML", "unknown game", "no program", "not executable", "other processor", "env", "link out"],
 )
 def test_a_bot_that_a_ladder_refuses_fails_at_the_step_that_says_why(
     tmp_path: Path, name: str, content: bytes | None, manifest: str, step: str, said: str
@@ -383,6 +407,7 @@ def test_the_places_of_every_game_are_what_they_are_called() -> None:
     for game in games().values():
         found = places(game, CLOCK)
         for place, least in ((found.single_action, 1), (found.largest_list, 10), (found.largest_observation, 100)):
+            assert place is not None
             assert place.count >= least
             actions = place.state.legal_actions(place.seat)
             assert actions
@@ -390,6 +415,22 @@ def test_the_places_of_every_game_are_what_they_are_called() -> None:
                 assert len(actions) == 1
             elif place is found.largest_list:
                 assert len(actions) == place.count
+
+
+def test_a_place_that_no_match_of_a_game_comes_to_skips_its_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ladder.conformance.rehearsal_match.SEARCHED_SEEDS", ())
+    monkeypatch.setattr("ladder.conformance.rehearsal.places", places.__wrapped__)
+
+    async def go_there(name: str) -> None:
+        course = Course(Command(["/bin/true"], {}, tmp_path), [GAME], BRIEF, tmp_path)
+        async with contextlib.AsyncExitStack() as stack:
+            await at_place(name)(Rehearsal(course, GAME, 2, stack))
+
+    for name in ("single_action", "largest_list", "largest_observation"):
+        with pytest.raises(Skipped, match="comes to such a place"):
+            asyncio.run(go_there(name))
 
 
 def test_every_game_has_another_option_that_goes_with_its_smallest_table() -> None:

@@ -14,9 +14,9 @@ import pytest
 from ladder.commands.run import confine
 from ladder.facts.standings import SUSPENDED_AFTER
 from ladder.facts.store import Store
-from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.blocks import Blocks
+from referee.sandbox.box import CannotIsolate
 from referee.sandbox.limits import ResourceLimits
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import (
@@ -228,7 +228,7 @@ def test_bots_run_in_a_sandbox_unless_the_organiser_says_otherwise(dogana: Dogan
 def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
     with pytest.raises(
-        LadderError,
+        CannotIsolate,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
         confine(Home(tmp_path), ResourceLimits())

@@ -204,6 +204,18 @@ def test_an_answer_to_a_submitted_bot_that_lacks_something_is_refused_in_a_line(
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [b'{"dogana": "\xff"}', b'{"more":' + b"[" * 100_000], ids=["not UTF-8", "deep"])
+def test_an_answer_that_cannot_be_read_is_reported_in_a_line(dogana: Dogana, body: bytes, status: int) -> None:
+    async def garbled(_: Request) -> Response:
+        return Response(body, status)
+
+    with answering(Starlette(routes=[Route("/{path:path}", garbled)])) as address:
+        said = dogana("ladder", "top", "--server", address, status=1).stderr
+    assert said.startswith(f"dogana: what answers at {address} is not a ladder; look at the address")
+    assert len(said.splitlines()) == 1
+
+
 # --- a newer server, and an older client ------------------------------------------------------------------------
 
 

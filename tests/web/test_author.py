@@ -22,6 +22,7 @@ from bs4 import BeautifulSoup
 
 from ladder.facts.store import Store
 from ladder.http.pages.enter import ten_lines
+from ladder.http.requests.hosts import public_url_of
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
 from ladder.intake.submission import submit
@@ -110,10 +111,11 @@ def test_an_author_logs_in_with_the_token_and_out_again(client: httpx.Client, to
     assert client.get("/me").status_code == 401
 
 
+@pytest.mark.parametrize("url", ["https://ladder.example", "HTTPS://Ladder.Example/"])
 def test_where_the_pages_are_encrypted_the_cookie_is_for_this_host_and_tls_alone(
-    home: Home, tokens: dict[str, str], browse: Browse
+    home: Home, tokens: dict[str, str], browse: Browse, url: str
 ) -> None:
-    client = browse(home, Site(takes_bots=True, public_url="https://ladder.example"))
+    client = browse(home, Site(takes_bots=True, public_url=public_url_of(url)))
     cookie = log_in(client, tokens["ann"]).headers["set-cookie"]
     assert cookie.startswith("__Host-dogana=")
     assert "Secure" in cookie

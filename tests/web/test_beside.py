@@ -119,6 +119,53 @@ def test_pages_that_die_are_there_again_and_the_ladder_goes_on(tmp_path: Path) -
         wait_for_the_end(started)
 
 
+FAILING = """
+import logging, sys
+from pathlib import Path
+from ladder.http.app import PAGES
+from ladder.http.publishing.serving import listening, serve_pages
+from ladder.http.requests.visit import Site
+from ladder.operation import journal
+from ladder.operation.home import Home
+
+def fail(visit): raise ZeroDivisionError("a fault of ours")
+
+PAGES["/enter"] = fail
+with listening("127.0.0.1:0") as bound:
+    journal.begin(journal.Form.TEXT)
+    print(bound.getsockname()[1], flush=True)
+    serve_pages(Home(Path(sys.argv[1])), Site(takes_bots=True), bound)
+"""
+
+
+def test_requests_that_fail_do_not_flood_the_journal(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    form = {"cookie": f"dogana={token}", "content-type": "multipart/form-data; boundary=x"}
+    with (
+        (tmp_path / "said").open("wb") as said,
+        subprocess.Popen(
+            [sys.executable, "-c", FAILING, str(home.folder)],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=said,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            address = f"http://127.0.0.1:{int(process.stdout.readline())}"
+            # A connection each, because the server closes one whose request has failed.
+            assert {httpx.get(f"{address}/enter", timeout=SECONDS).status_code for _ in range(100)} == {500}
+            assert httpx.post(f"{address}/submit", content=b"no form", headers=form, timeout=SECONDS).status_code == 400
+        finally:
+            process.kill()
+    lines = (tmp_path / "said").read_text().splitlines()
+    assert any("a fault of ours" in line for line in lines)
+    assert len([line for line in lines if " remark " in line]) <= 70
+    assert not any("from=python_multipart" in line for line in lines)
+
+
 def test_pages_that_die_leave_nothing_of_their_tables(tmp_path: Path) -> None:
     home = new_ladder(tmp_path / "ladder")
     with running(home.folder, *SERVE) as (process, address):

@@ -157,10 +157,27 @@ def test_a_page_of_another_site_changes_nothing_even_where_it_may_ask(
 
 def test_what_is_no_change_is_refused_in_words(client: httpx.Client, tokens: dict[str, str]) -> None:
     headers = {"authorization": f"Bearer {tokens['eve']}"}
-    for body in (b"", b"{", b"[]", b"{}", b'{"bot": 1}', b'{"bot": "best", "more": 1}', b"\xff", b"x" * 20_000):
+    for body in (
+        b"",
+        b"{",
+        b"[]",
+        b"{}",
+        b'{"bot": 1}',
+        b'{"bot": "best", "more": 1}',
+        b"\xff",
+        b'{"bot": "\xff"}',
+        b"x" * 20_000,
+    ):
         status, why = said(client.post(f"{PREFIX}/retire", content=body, headers=headers))
         assert status == 400, body[:20]
         assert "RetireRequest" in why or "more than" in why
+
+
+@pytest.mark.parametrize("name", ["more", "bot[", "bot[x"])
+def test_a_bot_with_an_unknown_parameter_is_refused_in_words(
+    client: httpx.Client, tokens: dict[str, str], name: str
+) -> None:
+    assert said(send(client, tokens["new"], BOT, None, **{name: "1"}))[0] == 400
 
 
 def test_a_ladder_that_only_shows_itself_takes_nothing(home: Home, tokens: dict[str, str], browse: Browse) -> None:

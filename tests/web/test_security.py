@@ -23,7 +23,7 @@ from ladder.facts.announcing import announce
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
 from ladder.http.app import HEADERS, PAGES
-from ladder.http.publishing.serving import Certificate, listening
+from ladder.http.publishing.serving import listening
 from ladder.http.requests.connections import Connections
 from ladder.http.requests.hosts import names_of
 from ladder.http.requests.prepared import PreparedResponse
@@ -626,7 +626,7 @@ def test_a_request_under_way_stays_when_silent_connections_make_room(home: Home,
 def encrypt(home: Home, tmp_path: Path) -> Iterator[Browse]:
     """Serves the pages by TLS, with some limits, until the end of the test; returns what asks for them."""
     certificate(tmp_path)
-    chain = Certificate(tmp_path / "cert.pem", tmp_path / "key.pem")
+    chain = (tmp_path / "cert.pem", tmp_path / "key.pem")
     context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
     with contextlib.ExitStack() as stack:
 

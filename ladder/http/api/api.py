@@ -7,8 +7,8 @@ organiser allows it, but change nothing. Commands make changes by `POST` (`chang
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -63,21 +63,18 @@ class Api:
     def routes(self) -> list[Route]:
         """Return the routes of the API."""
         routes = [
-            Route(PREFIX + path, self._endpoint(one), methods=_METHODS) for path, one in questions_by_path().items()
+            Route(
+                PREFIX + path, Files(self._callers, one) if one.is_file else partial(self._asked, one), methods=_METHODS
+            )
+            for path, one in questions_by_path().items()
         ]
         return [*routes, Route(f"{PREFIX}/openapi.json", self._description, methods=_METHODS)]
 
-    def _endpoint(self, visit: Question) -> Callable[[Request], Awaitable[Response]] | Files:
-        if visit.is_file:
-            return Files(self._callers, visit)
-
-        async def answer(request: Request) -> Response:
-            if request.method == "OPTIONS":
-                return self._callers.options(request)
-            with self._callers.measured(request, visit.name):
-                return await self._answer(request, visit)
-
-        return answer
+    async def _asked(self, visit: Question, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return self._callers.options(request)
+        with self._callers.measured(request, visit.name):
+            return await self._answer(request, visit)
 
     async def _description(self, request: Request) -> Response:
         if request.method == "OPTIONS":

@@ -83,7 +83,7 @@ class Callers:
             status = refused(self.refusals, request, method, error).code.name
             raise
         finally:
-            self.figures.note(method, status, time.monotonic() - began, received_of(request))
+            self.figures.note(method, status, time.monotonic() - began, request.scope.get(RECEIVED, 0))
 
     def options(self, request: Request) -> Response:
         """Answer an OPTIONS request: with the allowed methods of a question, and the CORS headers for a page of another site."""
@@ -100,16 +100,6 @@ class Callers:
             # No cache on the way may give one caller an answer for another.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
-
-
-def count_received(request: Request, number: int) -> None:
-    """Count bytes of a bot that have arrived with a request."""
-    request.scope[RECEIVED] = received_of(request) + number
-
-
-def received_of(request: Request) -> int:
-    """Return the number of bytes of a bot that have arrived with a request."""
-    return int(request.scope.get(RECEIVED, 0))
 
 
 def shared(site: Site, request: Request) -> dict[str, str]:

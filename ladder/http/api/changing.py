@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ladder.http.api.api import PREFIX, changes_by_path
-from ladder.http.api.callers import Callers, count_received
+from ladder.http.api.callers import RECEIVED, Callers
 from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_change, read_request
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
@@ -36,30 +37,25 @@ class ChangesByPrograms:
     def routes(self) -> list[Route]:
         """Return the routes that make changes."""
         routes = [
-            Route(PREFIX + path, self._endpoint(one.name, self._change(one)), methods=["POST"])
+            Route(PREFIX + path, partial(self._answer, one.name, partial(self._change, one)), methods=["POST"])
             for path, one in changes_by_path().items()
         ]
-        return [*routes, Route(f"{PREFIX}{SUBMISSIONS}", self._endpoint("submit", self._submit), methods=["POST"])]
+        return [
+            *routes,
+            Route(f"{PREFIX}{SUBMISSIONS}", partial(self._answer, "submit", self._submit), methods=["POST"]),
+        ]
 
-    def _endpoint(
-        self, name: str, change: Callable[[Request], Awaitable[object]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            with self._callers.measured(request, name):
-                found = json.dumps(document(await change(request))) + "\n"
-            note("change", did=name)
-            return Response(found, headers={"cache-control": "no-store"}, media_type="application/json")
+    async def _answer(self, name: str, change: Callable[[Request], Awaitable[object]], request: Request) -> Response:
+        with self._callers.measured(request, name):
+            found = json.dumps(document(await change(request))) + "\n"
+        note("change", did=name)
+        return Response(found, headers={"cache-control": "no-store"}, media_type="application/json")
 
-        return answer
-
-    def _change(self, visit: Question) -> Callable[[Request], Awaitable[object]]:
-        async def change(request: Request) -> object:
-            caller = await self._callers.caller(request)
-            wanted = read_change(await read_body(request, self._limits.form_seconds), visit.request)
-            of_this_call(about=getattr(wanted, "bot", ""))
-            return await self._changes.ask(Desk(self._callers.home, caller), caller.author, wanted)
-
-        return change
+    async def _change(self, visit: Question, request: Request) -> object:
+        caller = await self._callers.caller(request)
+        wanted = read_change(await read_body(request, self._limits.form_seconds), visit.request)
+        of_this_call(about=getattr(wanted, "bot", ""))
+        return await self._changes.ask(Desk(self._callers.home, caller), caller.author, wanted)
 
     async def _submit(self, request: Request) -> SubmitAnswer:
         stream = prompt_pieces(request, self._limits.piece_seconds)
@@ -79,12 +75,12 @@ class ChangesByPrograms:
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
         of_this_call(about=wanted.bot)
         upload: Upload[SubmitAnswer]
-        with await self._changes.run(Desk(self._callers.home, caller).receive, wanted, size) as upload:
+        with await self._changes.threads.run(Desk(self._callers.home, caller).receive, wanted, size) as upload:
             # After the names were checked, so that a refusal costs nothing.
             self._limits.submissions.take(caller.author)
             self._limits.uploaded.take(caller.author, size)
             async for data in stream:
-                await self._changes.run(upload.write, data)
-                count_received(request, len(data))
+                await self._changes.threads.run(upload.write, data)
+                request.scope[RECEIVED] = request.scope.get(RECEIVED, 0) + len(data)
             upload.check(wanted.sha256)
             return await self._changes.take_in(upload, executable=wanted.executable)

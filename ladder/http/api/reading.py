@@ -22,12 +22,13 @@ def read_request(request: Request, kind: type[questions.Request[Any]]) -> questi
     fields = {one.name: one for one in msgspec.structs.fields(kind) if one.name not in given}
     # As a mapping, the query would hide that a parameter is given twice.
     for name, value in request.query_params.multi_items():
-        beginning, _, key = name.partition("[")
+        beginning, bracket, key = name.partition("[")
         field = fields.get(beginning)
-        if field is None or _is_map(field) != (key.endswith("]") and len(key) > 1):
+        is_key = key.endswith("]") and len(key) > 1
+        if field is None or (not is_key if _is_map(field) else bracket):
             known = ", ".join(f"{one.name}[KEY]" if _is_map(one) else one.name for one in fields.values())
             raise BadQuestion(f"there is no parameter {name!r} here; there {'are: ' + known if known else 'is none'}")
-        place, name_in_place = (given.setdefault(beginning, {}), key[:-1]) if key else (given, name)
+        place, name_in_place = (given.setdefault(beginning, {}), key[:-1]) if bracket else (given, name)
         if name_in_place in place:
             raise BadQuestion(f"{name!r} is given twice")
         place[name_in_place] = value
@@ -75,6 +76,6 @@ def read_change(body: bytes, kind: type[questions.Request[Any]]) -> questions.Re
     """
     try:
         read: questions.Request[Any] = msgspec.json.decode(body, type=kind)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:  # the latter for bytes in a text that are not UTF-8
         raise BadQuestion(f"the body is not a valid {kind.__name__}: {error}") from None
     return read

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ladder.facts.standings import STOPPED, Status
 from ladder.http.requests.visit import BadQuestion, Page, Visit
@@ -12,6 +11,9 @@ from ladder.operation.errors import Forbidden, LadderError
 from ladder.questions.bots import BotsRequest, ShowRequest
 from ladder.questions.match import BotLog, LogRequest
 from ladder.questions.matches import MatchesRequest
+from ladder.questions.rows import MatchRow, SeatRow
+from referee.bots.files import ARCHIVES, MAX_BYTES
+from referee.bots.manifest import RUNNERS
 from referee.match.result import Outcome
 
 MAX_BOTS = 20
@@ -25,32 +27,42 @@ MAX_LOG_LINES = 2000
 _WORDS = {Status.ACTIVE: "plays", Status.UNTRIED: "qualifies now, or as soon as the ladder plays"}
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRow:
-    """A fault of a bot in a match."""
-
-    label: str
-    match: str
-    game: str
-    finished_at: str
-    seat: int
-    outcome: str
-    detail: str
-
-
 def me(visit: Visit, left: int) -> Page:
     """Return the author's own page; `left` is the number of bots that they may submit now."""
     bots = [one for one in visit.desk.ask(BotsRequest()).bots if one.author == visit.caller.author]
     faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(visit, f"{one.bot} v{one.version}")]
-    faults.sort(key=lambda fault: fault.finished_at, reverse=True)
+    faults.sort(key=lambda fault: fault[0].finished_at, reverse=True)
     return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
 
 
-def _faults(visit: Visit, label: str) -> Iterator[FaultRow]:
+def _faults(visit: Visit, label: str) -> Iterator[tuple[MatchRow, SeatRow]]:
     for match in visit.desk.ask(MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
         for seat in match.seats:
             if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
-                yield FaultRow(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
+                yield match, seat
+
+
+def submit(visit: Visit, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:
+    """Return the page with the form.
+
+    Args:
+        visit: the request.
+        left: the number of bots that the author may submit now.
+        bot: the name that was entered before.
+        reason: the reason for refusing the previous submission; empty if none was refused.
+        status: the HTTP status.
+    """
+    return Page(
+        "submit.html",
+        {
+            "left": max(left, 0),
+            "bot": bot or visit.query.get("bot", ""),
+            "reason": reason,
+            "endings": [*RUNNERS, *ARCHIVES],
+            "most": MAX_BYTES // 1024**2,
+        },
+        status,
+    )
 
 
 def my_bot(visit: Visit) -> Page:

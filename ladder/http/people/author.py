@@ -9,28 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
-from typing import Any
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from ladder.http.pages.me import me, my_bot, my_log
-from ladder.http.pages.submit import submit
+from ladder.http.api.callers import Callers
+from ladder.http.pages.me import me, my_bot, my_log, submit
 from ladder.http.rendering.links import link
 from ladder.http.requests.changes import Changes, length_of, prompt_pieces
 from ladder.http.requests.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.http.requests.limits import address_of, name_of
 from ladder.http.requests.refused import refused
-from ladder.http.requests.visit import BadQuestion, NoPage, Page, PageFunction, Site, Visit
+from ladder.http.requests.visit import BadQuestion, NoPage, Page, PageFunction, Visit
 from ladder.http.requests.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
-from ladder.intake.tokens import Tokens
 from ladder.intake.upload import Upload
 from ladder.operation.errors import Unauthenticated
-from ladder.operation.home import Home
 from ladder.operation.journal import note, of_this_call
-from ladder.operation.limits import Limits
-from ladder.operation.refusals import Refusals
 from ladder.operation.threads import Threads
 from ladder.questions.caller import Caller
 from ladder.questions.changes import AtTablesRequest, RequalifyRequest, RetireRequest, SubmitAnswer, SubmitRequest
@@ -48,56 +44,43 @@ MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
 """The value of the form field that gives consent."""
 _ODD = re.compile(r"[^A-Za-z0-9._+-]", re.ASCII)
-Show = Callable[[Request, PageFunction], Any]
+Show = Callable[[Request, PageFunction], Awaitable[Response]]
 
 
 class Author:
     """Handles the requests of authors."""
 
-    def __init__(
-        self,
-        home: Home,
-        site: Site,
-        limits: Limits,
-        tokens: Tokens,
-        changes: Changes,
-        refusals: Refusals,
-        show: Show,
-    ) -> None:
-        """Prepare for one ladder; `show` renders a page for the caller of a request."""
-        self._home = home
-        self._site = site
-        self._limits = limits
-        self._tokens = tokens
-        self._show = show
+    def __init__(self, callers: Callers, changes: Changes, show: Show) -> None:
+        """Prepare for the ladder of the callers; `show` renders a page for the caller of a request."""
+        self._home = callers.home
+        self._site = callers.site
+        self._limits = callers.limits
+        self._tokens = callers.tokens
+        self._refusals = callers.refusals
         self._changes = changes
+        self._show = show
         self._lookups = Threads(MAX_LOOKUPS)
-        self._refusals = refusals
 
     def routes(self) -> list[Route]:
         """Return the routes; read-only pages have none for authors."""
         if not self._site.takes_bots:
             return [Route(path, _takes_no_bots) for path in ("/login", "/me", "/submit")]
         return [
-            Route("/login", self._page(login)),
+            Route("/login", partial(self._page, login)),
             Route("/login", self._log_in, methods=["POST"]),
             Route("/logout", self._log_out, methods=["POST"]),
-            Route("/me", self._page(self._me)),
-            Route("/me/bots/{bot}", self._page(my_bot)),
-            Route("/me/log", self._page(my_log)),
-            Route("/me/retire", self._change(RetireRequest), methods=["POST"]),
-            Route("/me/requalify", self._change(RequalifyRequest), methods=["POST"]),
-            Route("/me/at-tables", self._change(AtTablesRequest), methods=["POST"]),
-            Route("/submit", self._page(self._form)),
+            Route("/me", partial(self._page, self._me)),
+            Route("/me/bots/{bot}", partial(self._page, my_bot)),
+            Route("/me/log", partial(self._page, my_log)),
+            Route("/me/retire", partial(self._change, RetireRequest), methods=["POST"]),
+            Route("/me/requalify", partial(self._change, RequalifyRequest), methods=["POST"]),
+            Route("/me/at-tables", partial(self._change, AtTablesRequest), methods=["POST"]),
+            Route("/submit", partial(self._page, self._form)),
             Route("/submit", self._submit, methods=["POST"]),
         ]
 
-    def _page(self, function: PageFunction) -> Callable[[Request], Any]:
-        async def answer(request: Request) -> Response:
-            found: Response = await self._show(request, _for_authors(function))
-            return found
-
-        return answer
+    async def _page(self, function: PageFunction, request: Request) -> Response:
+        return await self._show(request, _for_authors(function))
 
     def _me(self, visit: Visit) -> Page:
         return me(visit, self._limits.submissions_left(visit.caller.author))
@@ -119,8 +102,7 @@ class Author:
             author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
             reason = refused(self._refusals, request, "login", error).message
-            response: Response = await self._show(request, lambda visit: login(visit, reason))
-            return response
+            return await self._show(request, lambda visit: login(visit, reason))
         note("logged_in", author=author)
         answer = _led_to(request, "me")
         # Lax, so that links in mails and feeds lead to an author's own pages (decision 30).
@@ -159,19 +141,16 @@ class Author:
 
     # bots
 
-    def _change(
-        self, kind: type[RetireRequest | RequalifyRequest | AtTablesRequest]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
-            caller = await self._caller(request)
-            wanted = kind(bot=(fields := await self._fields(request)).get("bot", ""))
-            if isinstance(wanted, AtTablesRequest):
-                wanted.at_tables = fields.get("at_tables", "") == YES
-            await self._changes.ask(Desk(self._home, caller), caller.author, wanted)
-            note("change", did=question_of(kind).name, about=wanted.bot)
-            return _led_to(request, f"me/bots/{wanted.bot}")
-
-        return answer
+    async def _change(
+        self, kind: type[RetireRequest | RequalifyRequest | AtTablesRequest], request: Request
+    ) -> Response:
+        caller = await self._caller(request)
+        wanted = kind(bot=(fields := await self._fields(request)).get("bot", ""))
+        if isinstance(wanted, AtTablesRequest):
+            wanted.at_tables = fields.get("at_tables", "") == YES
+        await self._changes.ask(Desk(self._home, caller), caller.author, wanted)
+        note("change", did=question_of(kind).name, about=wanted.bot)
+        return _led_to(request, f"me/bots/{wanted.bot}")
 
     async def _submit(self, request: Request) -> Response:
         caller = await self._caller(request)
@@ -185,7 +164,7 @@ class Author:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)
             left = self._limits.submissions_left(caller.author)
-            response: Response = await self._show(
+            response = await self._show(
                 request,
                 lambda visit: submit(visit, left, bot=sent.get("bot", ""), reason=found.message, status=found.status),
             )
@@ -236,12 +215,12 @@ class Author:
                         # Browsers send fields in the order of the form, in which the name comes before the file.
                         sent["bot"] = sent.get("bot", "").strip()
                         wanted = _submission(sent["bot"], part.file, sent.get("at_tables") == YES)
-                        upload = stack.enter_context(await self._changes.run(desk.receive, wanted, MAX_BYTES))
+                        upload = stack.enter_context(await self._changes.threads.run(desk.receive, wanted, MAX_BYTES))
                         self._limits.submissions.take(caller.author)
                         self._limits.uploaded.take(caller.author, length)
                     # The first bytes may arrive in two chunks.
                     beginning = (beginning + part.data)[:MAGIC_BYTES]
-                    await self._changes.run(upload.write, bytes(part.data))
+                    await self._changes.threads.run(upload.write, bytes(part.data))
             form.finish()
             if upload is None:
                 raise BadBot("choose a file to send")

@@ -50,37 +50,21 @@ MAX_LINE = 300
 
 
 @dataclass(frozen=True, slots=True)
-class ActionLine:
-    """An action in words.
-
-    Attributes:
-        number: the number of the action among all actions that spectators learn of, from 1.
-        seat: the seat that played the action.
-        text: the action with its consequences.
-    """
-
-    number: int
-    seat: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Look:
     """The state of a match for its viewers.
 
     Attributes:
-        step: the number of actions that spectators have learnt of.
         heading: the progress of the match, such as `Round 5`; empty if the game has no rounds.
         picture: the drawing, as SVG.
-        lines: the latest actions, oldest first.
+        lines: the latest actions, oldest first: each with its number among all that spectators learn of, from 1, the seat that
+            played it, and its text with its consequences.
         seats: the standing of each seat.
         revision: the number of this state, from 1; each change adds one.
     """
 
-    step: int
     heading: str
     picture: str
-    lines: Sequence[ActionLine]
+    lines: Sequence[tuple[int, int, str]]
     seats: Sequence[SeatNow]
     revision: int
 
@@ -206,7 +190,7 @@ class _Followed:
         self._scene = Scene(bots=tuple(match.labels))
         self._seen: Observation | None = None
         self._now: Happened | None = None
-        self._lines: deque[ActionLine] = deque(maxlen=MAX_LINES)
+        self._lines: deque[tuple[int, int, str]] = deque(maxlen=MAX_LINES)
         self._news = asyncio.Event()
         self._looked_on = 0
         self._looked_at = 0.0
@@ -267,7 +251,7 @@ class _Followed:
 
     def _note(self, now: Happened) -> None:
         for number, seat, said in actions_in_words(self._game, self._setup, self._scene.bots, self._seen, now):
-            self._lines.append(ActionLine(number, seat, visible("; ".join(said), MAX_LINE)))
+            self._lines.append((number, seat, visible("; ".join(said), MAX_LINE)))
         if now.played:
             seat, action = now.played[-1]
             self._scene = replace(self._scene, step=now.step, before=self._seen or now.seen, seat=seat, action=action)
@@ -288,7 +272,7 @@ class _Followed:
                 return
             lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
             picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
-            look = Look(now.step, heading, picture, lines, now.seats, revision)
+            look = Look(heading, picture, lines, now.seats, revision)
             # Rendered before the revision is announced, because browsers fetch it at once.
             self.fragment = await asyncio.to_thread(self._as_html, look)
             self.look = look

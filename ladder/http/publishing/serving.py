@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
@@ -28,6 +28,7 @@ from ssl import PROTOCOL_TLS_SERVER, SSLContext
 
 import uvicorn
 from starlette.types import ASGIApp
+from typing_extensions import override
 
 from ladder.http.app import application
 from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Connections, counting_requests
@@ -35,9 +36,11 @@ from ladder.http.requests.visit import Site
 from ladder.intake.upload import sweep_uploads
 from ladder.operation import journal
 from ladder.operation.calls import CallFigures
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import LadderError, TooMuch
 from ladder.operation.home import Home
 from ladder.operation.journal import note
+from ladder.operation.meter import Meter
+from ladder.operation.refusals import JOURNAL_LINES
 from referee.files import in_words
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.matches.worker import STOPPING, become_worker, undisturbed
@@ -66,6 +69,8 @@ MOST_AGAIN_SECONDS = 60.0
 """The maximum time until pages that have died are started again: it doubles each time, until they have lived this long."""
 NICENESS = 5
 """The niceness of the pages: where they compete with matches for the processor, the pages wait."""
+Certificate = tuple[Path, Path]
+"""The certificate chain and the key of the connections, as PEM files."""
 
 
 def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECONDS) -> socket.socket:
@@ -102,24 +107,6 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
     return bound
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """The certificate and key of the connections, as PEM files."""
-
-    chain: Path
-    key: Path
-
-    def encryption(self) -> SSLContext:
-        """Return a TLS context with this certificate.
-
-        Raises:
-            OSError: if the files cannot be read, or do not belong together.
-        """
-        context = SSLContext(PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.chain, self.key)
-        return context
-
-
 def url_of(address: str, bound: socket.socket, certificate: Certificate | None = None) -> str:
     """Return the URL of the pages for a browser."""
     scheme = "http" if certificate is None else "https"
@@ -139,8 +126,14 @@ def config_of(
         certificate: the certificate for TLS; None for plain HTTP.
         proxy: the address of a trusted proxy, as in `Site`; empty without one.
         connections: the limits on connections; None for the default ones.
+
+    Raises:
+        OSError: if the files of the certificate cannot be read, or do not belong together.
     """
-    encryption = None if certificate is None else certificate.encryption()
+    encryption = None
+    if certificate is not None:
+        encryption = SSLContext(PROTOCOL_TLS_SERVER)
+        encryption.load_cert_chain(*certificate)
     return uvicorn.Config(
         counting_requests(application),
         log_config=None,
@@ -176,12 +169,30 @@ def serve_pages(
         calls: the socket for the figures of the API; see `ladder.operation.calls`.
     """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    logging.getLogger("uvicorn.error").addFilter(_FewLines())
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of each malformed form, which is refused
     allow_files()
     asyncio.run(
         uvicorn.Server(config_of(application(home, site, niceness, CallFigures(calls)), certificate, site.proxy)).serve(
             [bound]
         )
     )
+
+
+class _FewLines(logging.Filter):
+    """Passes few lines of a flood: uvicorn adds a traceback for each request that fails."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left = Meter(JOURNAL_LINES)
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        try:
+            self._left.take("")
+        except TooMuch:
+            return False
+        return True
 
 
 @contextmanager

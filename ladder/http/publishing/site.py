@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html import unescape
 from http import HTTPStatus
 from itertools import islice
@@ -52,16 +52,7 @@ NICENESS = 19
 """The niceness of drawing the viewers of a site: no person waits for them, so bots and their referees come first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The written site."""
-
-    pages: int
-    matches: int
-    """The number of matches with a page."""
-
-
-def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Site | None = None) -> Written:
+def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Site | None = None) -> tuple[int, int]:
     """Write the public pages.
 
     Each complete file replaces an earlier one; at the end, other files of an earlier site are removed.
@@ -73,6 +64,9 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
         progress: called as the work advances.
         site: other settings of the pages.
 
+    Returns:
+        The number of pages, and the number of matches with a page.
+
     Raises:
         LadderError: if there is no ladder, or the folder contains other files.
         OSError: if the folder cannot be written.
@@ -81,7 +75,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
         return _write(home, Desk(home, ANYBODY, store), folder, most, progress, site or Site())
 
 
-def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, site: Site) -> Written:
+def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, site: Site) -> tuple[int, int]:
     earlier = contents(folder)
     matches = frozenset(_last_matches(desk, most))
     site = replace(site, is_static=True, matches=matches)
@@ -92,7 +86,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, 
     for path in set(earlier) - files:
         (folder / path).unlink(missing_ok=True)
     _list(folder, files)
-    return Written(sum(path.endswith(".html") and not is_file(path) for path in files), len(matches))
+    return sum(path.endswith(".html") and not is_file(path) for path in files), len(matches)
 
 
 async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:

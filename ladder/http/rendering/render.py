@@ -31,7 +31,6 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     made.filters["seen"] = visible
-    made.filters["day"] = lambda iso: iso[:10]
     made.filters["minute"] = lambda iso: iso[:16].replace("T", " ")
     made.filters["counted"] = counted
     made.filters["percent"] = percent

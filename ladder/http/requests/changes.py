@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
@@ -22,8 +22,6 @@ from referee.bots.files import MAX_BYTES
 MAX_CHANGES = 2
 """The maximum number of changes at a time: each waits for others to finish changing the ladder. One of them may be the intake of a
 bot, which can take minutes."""
-Answer = TypeVar("Answer")
-Arguments = TypeVarTuple("Arguments")
 
 
 class Changes:
@@ -31,16 +29,8 @@ class Changes:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._threads = Threads(MAX_CHANGES, limits.thread_seconds)
+        self.threads = Threads(MAX_CHANGES, limits.thread_seconds)
         self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
-
-    async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Run a change in a thread.
-
-        Raises:
-            TooMuch: if no thread is free in time.
-        """
-        return await self._threads.run(work, *arguments)
 
     async def ask(self, desk: Desk, author: str, request: LadderRequest[Any]) -> object:
         """Make the change that an author requests; a second chance counts as a submission.
@@ -51,7 +41,7 @@ class Changes:
         """
         if isinstance(request, RequalifyRequest):
             self._limits.submissions.take(author)
-        return await self.run(desk.ask, request)
+        return await self.threads.run(desk.ask, request)
 
     @asynccontextmanager
     async def uploading(self, author: str) -> AsyncIterator[None]:
@@ -71,7 +61,7 @@ class Changes:
     async def take_in(self, upload: Upload[SubmitAnswer], *, executable: bool) -> SubmitAnswer:
         """Submit a bot whose file has arrived, without a time limit: the caller must not have to send the file again."""
         async with self._taking_in:
-            return await self._threads.run(lambda: upload.take_in(executable=executable))
+            return await self.threads.run(lambda: upload.take_in(executable=executable))
 
 
 def length_of(request: Request, more: int = 0) -> int:

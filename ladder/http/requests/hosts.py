@@ -17,7 +17,7 @@ ANY = "*"
 """The entry in a set of names that stands for any name."""
 _NAME = re.compile(r"[^\s/:@?#*\[\]]+")
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/:@?#*\[\]A-Z]+|\[[0-9a-f:.]+\])(?::[0-9]+)?")
-_URL = re.compile(r"https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[^\s?#]*)?", re.IGNORECASE)
+_URL = re.compile(r"(https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?)((?:/[^\s?#]*)?)", re.IGNORECASE)
 
 
 class WrongHost(LadderError):
@@ -63,17 +63,20 @@ def origins_of(origins: Iterable[str]) -> frozenset[str]:
 
 
 def public_url_of(url: str) -> str:
-    """Return the public URL of the pages, without a slash at the end.
+    """Return the public URL of the pages, with scheme and host in lower case and without a slash at the end.
 
     Raises:
         LadderError: if it is not a URL.
     """
-    if url and not _URL.fullmatch(url):
+    if not url:
+        return ""
+    found = _URL.fullmatch(url)
+    if not found:
         raise LadderError(
             f"--public-url {url}: this is not the URL of a site; write it with its scheme, such as"
             " https://ladder.example.org"
         )
-    return url.rstrip("/")
+    return (found[1].lower() + found[2]).rstrip("/")
 
 
 def check_host(site: Site, request: Request) -> None:

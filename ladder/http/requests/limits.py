@@ -44,14 +44,10 @@ class CallerQueues:
             places.release()
 
 
-def network_of(host: str) -> str:
-    """Return the address under which a host is counted: for IPv6, the network, since its owner has many addresses."""
-    return host_of(f"ipv6:[{host}]:0" if ":" in host else f"ipv4:{host}:0")
-
-
 def address_of(request: Request) -> str:
-    """Return the address under which requests without a token are counted."""
-    return network_of("" if request.client is None else request.client.host)
+    """Return the address under which requests without a token are counted: for IPv6, the network, since its owner has many."""
+    host = "" if request.client is None else request.client.host
+    return host_of(f"ipv6:[{host}]:0" if ":" in host else f"ipv4:{host}:0")
 
 
 def name_of(caller: Caller, request: Request) -> str:
