@@ -63,7 +63,7 @@ class CargoNoir(Game):
     # The longest list is the list of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2
     # Syndicates * 2 coins in each of 20 turns, from 7 coins. (All other lists are below 150: RULES.md, section 5.)
     max_actions = 7 + 20 * (5 * 2 + 2 * 2)
-    # The decisions of a seat in a turn are at most: 5 to resolve ships, each with a stake; one for each of at most 25
+    # In a turn, a seat has at most these decisions: 5 to resolve ships, each with a stake; one for each of at most 25
     # tokens that are handed in or discarded, and 9 more to build sets; 5 to send ships, each with a stake; and one to
     # end smuggling. In a match, 54 cards can be bought.
     max_decisions = 5 * 20 * (5 * 2 + 2 * 25 + 5 * 2 + 1) + 54
@@ -101,7 +101,7 @@ class CargoNoir(Game):
         *,
         undone: bool = False,
     ) -> State:
-        # Only the order of the bag is hidden, and no state contains it: there is only one consistent state.
+        # Only the order of the bag is hidden, and no state contains it, so there is only one consistent state.
         state = CargoNoirState.empty(setup)
         restore(state, cast("CargoNoirObservation", observation))
         return state

@@ -15,12 +15,12 @@ class Casino(Action):
 
 @dataclass(frozen=True, slots=True)
 class BmDraw(Action):
-    """Resolve a ship at the Black Market by a draw from the bag (C2.5b)."""
+    """Resolve a ship at the Black Market by drawing from the bag (C2.5b)."""
 
 
 @dataclass(frozen=True, slots=True)
 class BmSwap(Action):
-    """Resolve a ship at the Black Market by a swap (C2.5a)."""
+    """Resolve a ship at the Black Market by swapping goods (C2.5a)."""
 
     give: Kind
     """The kind that the seat gives."""
@@ -123,7 +123,7 @@ class Send(Action):
     dest: Destination
 
 
-# Every action is made once: legal lists are put together from these.
+# Every action is created once, and legal lists are put together from these.
 CASINO = Casino()
 BM_DRAW = BmDraw()
 END_SMUGGLING = EndSmuggling()
@@ -144,7 +144,7 @@ SENDS = tuple(Send(dest) for dest in Destination)
 
 def stakes(low: int, high: int) -> list[Stake]:
     """Return the stakes from `low` to `high` coins."""
-    # With an unlimited bank a stack may be higher than all coins of the game (C7.2).
+    # With an unlimited bank, a stack may be higher than the number of coins in the game (C7.2).
     while len(STAKES) <= high:
         STAKES.append(Stake(len(STAKES)))
     return STAKES[low : high + 1]

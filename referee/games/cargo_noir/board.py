@@ -59,7 +59,7 @@ class CargoNoirBoard(Board):
     vp: tuple[int, ...]
     """The victory points of each card."""
     cap: tuple[int, ...]
-    """The maximum number of copies of each card that a seat may own (the number of all copies if there is no cap)."""
+    """The maximum number of copies of each card that a seat may own (the total number of copies if there is no cap)."""
 
     @property
     def max_set(self) -> int:

@@ -2,8 +2,8 @@
 
 From top to bottom: the last step, in a match; the turn track; the chart with Macao among the ports, and beside it the
 current seat and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a panel for each
-seat; at the end, the sources of all points. Every place has room for its maximum: large numbers of tokens are drawn as
-counts.
+seat; at the end, the sources of all points. Every place has room for its maximum, because large numbers of tokens are
+drawn as counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The names in the rules: goods, ports, cards, phases, each in the order of the data (RULES.md, section 1)."""
+"""The names of goods, ports, cards and phases, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def to_json(table: Table) -> JsonObject:
 def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position, and note unreadable parts in the document.
 
-    A position may leave out everything that follows from the rest: `bag`, `supply` and `bank` (all that is nowhere
+    A position may leave out everything that follows from the rest: `bag`, `supply` and `bank` (whatever is nowhere
     else), `discard` (empty), the ships still to be resolved (in phase P1 all on the board), and empty entries.
     """
     seats = table.setup.seats
@@ -213,7 +213,7 @@ def problems(table: Table) -> list[str]:
 
 
 def _can_run_dry(table: Table) -> bool:
-    """Return whether bag and discard pile can both be empty (C5.2); never with the shipped board (I10)."""
+    """Return whether the bag and the discard pile can both be empty (C5.2); never with the shipped board (I10)."""
     board, seats = table.board, table.setup.seats
     storage = board.storage + board.cap[Card.WAREHOUSE] * board.warehouse_storage
     spaces = sum(board.spaces[port] for port in table.open_ports)

@@ -405,7 +405,7 @@ def _play_stake(table: Table, action: act.Stake, chance: Chance) -> None:
         rule = "C3.4" if pending.purpose is Purpose.RAISE else "C6.3"
         raise IllegalAction(f"the stack must have {pending.min} to {pending.max} coins", rule)
     seat, port = table.seat, pending.port
-    # Only the difference is paid: a raise keeps the coins that are already there.
+    # Only the difference is paid, because a raise keeps the coins that are already there.
     table.safe[seat] -= action.coins - table.stacks[port][seat]
     table.stacks[port][seat] = action.coins
     table.pending_stake = None

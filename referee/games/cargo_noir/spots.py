@@ -28,5 +28,5 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a thing with a name in the rules: `port:new_york`."""
+    """Return the spot of something that the rules name: `port:new_york`."""
     return f"{kind}:{name.name.lower()}"

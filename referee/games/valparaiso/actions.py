@@ -238,7 +238,7 @@ class Sell(Action):
     good: Good
 
 
-# Every action is made once: legal lists are looked up, not built.
+# Every action is created once, so that legal lists are looked up, not built.
 _GOODS = tuple(Good)
 _SPACES = range(4)
 

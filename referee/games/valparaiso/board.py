@@ -1,4 +1,4 @@
-"""The printed numbers: `board.toml`, checked (RULES.md, section 1)."""
+"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class ValparaisoBoard(Board):
     tiles: tuple[TileType, ...]
     """The effect of each tile."""
     effects: tuple[EffectType, ...]
-    """The costs and gains of each action; an action without numbers costs and brings nothing."""
+    """The costs and gains of each action; an action without numbers costs and yields nothing."""
     cards: dict[Card, CardType]
     """The printed contents of each card in the game."""
 
@@ -230,7 +230,7 @@ def read_board(document: Document) -> ValparaisoBoard:
 
 def _move_costs(prices: Document, key: str) -> tuple[int, ...]:
     costs = prices.integers(key, 0, _MOST, 3)
-    # `moving` pays the differences between these totals: none may be below 0.
+    # `moving` charges the differences between these totals, so none may be below 0.
     if costs != sorted(costs) or costs[0]:
         prices.note(key, "must ascend from 0: it is the total for one, two and three steps (V4.4)")
     return tuple(costs)

@@ -27,7 +27,7 @@ class CardAction(NamedTuple):
     phase: Phase | None = None
     """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """The condition: whether the current seat, with this number of pesos, can carry out the action, its price aside."""
+    """The condition, apart from the price, under which the current seat can carry out the action with these pesos."""
     begin: Callable[[Table], None] = lambda table: None
     """The function that carries out the effects before the first decision."""
     goods: int = 0
@@ -157,7 +157,7 @@ def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
     sector = OUTER.index(table.ship[seat])
     card = Card(table.slots[slot])
     table.hold[seat][board.sector_goods[sector]] -= board.overseas_goods
-    # The sector's pesos go with a card of level A only (R38).
+    # The sector's pesos go only with a card of level A (R38).
     if level_of(card) == "A":
         table.money[seat] += table.sea_money[sector]
         table.sea_money[sector] = 0

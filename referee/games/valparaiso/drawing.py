@@ -125,7 +125,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene
         parts.append(text(12, y, line, 15, bold=True))
         y += 19
     lines = [line for note in notes(board, side, seen) for line in wrapped(note, SMALLEST, room)]
-    # The order stands at the bottom; notes that do not fit above it are left out.
+    # The order is at the bottom; notes that do not fit above it are left out.
     order = height - 36 * len(seen.seats) - 24
     for line in lines[: int((order - y - 14) // 17)]:
         parts.append(text(12, y + 4, line, SMALLEST, FADED, fit=room))

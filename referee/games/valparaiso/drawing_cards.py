@@ -70,7 +70,7 @@ def action_cards(
     *,
     is_own: bool,
 ) -> str:
-    """Draw the action cards that all seats have, each with the seat's alternative; those in its plan are struck out.
+    """Draw the action cards of a seat, each with the seat's alternative; the cards in its plan are struck out.
 
     If all cards are on one line, there is no room for their actions. The observer's own cards are spots.
     """

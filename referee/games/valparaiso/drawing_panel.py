@@ -122,7 +122,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         sign = text(width / 2, height / 2 + 5, words, 15, INK if done else FADED, "middle")
         return frame + sign + (_tick(width - 30, height / 2) if done else "")
     cards, mayor = _known_plan(seen, seat)
-    # As `planning.slots`, but computed from an observation.
+    # Like `planning.slots`, but computed from an observation.
     open_slots = board.open_slots + (board.houses - has.houses_left >= board.slot_houses)
     slots = []
     for at, price in enumerate(board.surcharges[: board.open_slots + 1]):

@@ -17,7 +17,7 @@ def size_of(location: Location) -> tuple[float, float]:
 
 def share_within(size: tuple[float, float], east: float, south: float) -> float:
     """Return the share of a line from the centre of a box that lies inside the box."""
-    # A road may run straight north or west: never divide by less than 1.
+    # A road may run straight north or west, so never divide by less than 1.
     return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
 
 

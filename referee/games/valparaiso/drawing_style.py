@@ -69,7 +69,7 @@ class Owner(NamedTuple):
 
     @property
     def rim(self) -> str:
-        """The outline of its activities: its colour, or a light one where that is too dark."""
+        """The outline of places where it is active: its colour, or a light one if that is too dark."""
         return INK if self.colour is Colour.BLACK else self.fill
 
     @property

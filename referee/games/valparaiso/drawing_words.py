@@ -202,7 +202,7 @@ def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> li
 
 def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
     """Return whether the match would end with this round as things stand (V7.1)."""
-    # As `scoring.match_ends`, but computed from an observation.
+    # Like `scoring.match_ends`, but computed from an observation.
     on_track = max(has.vp for has in seen.seats)
     return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
 

@@ -1,4 +1,4 @@
-"""Consequences without a decision: the next turn, the end of a round, and the next round (RULES.md, V3.1 and V6)."""
+"""Consequences that need no decision: the next turn, the end of a round, and the next round (RULES.md, V3.1 and V6)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _begin_scrap(table: Table, seats: list[Seat]) -> None:
         if table.owned[seat]:
             table.seat, table.phase = seat, Phase.SCRAP
             return
-    # The check comes after all seats have scrapped: points of scrapped cards may end the match (R35).
+    # The check comes after all seats have scrapped, because points from scrapped cards may end the match (R35).
     if scoring.match_ends(table):  # V6.4
         table.phase = Phase.OVER
     else:
@@ -119,7 +119,7 @@ def end_return(table: Table) -> None:
 
 
 def _begin_round(table: Table) -> None:
-    # The order changes only now: merchants return in the old order (R32).
+    # The order changes only now, because merchants return in the old order (R32).
     if table.row and table.row[-1] != table.start_seat:  # V6.6
         table.start_seat = table.row[-1]
     else:

@@ -48,7 +48,7 @@ def goods_of(*goods: Good) -> Amount:
 
 
 def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:
-    """Pay each owner a number of pesos, once for each time it is listed (V1.1, I6)."""
+    """Pay each owner a number of pesos, once for each time that the owner is listed (V1.1, I6)."""
     for owner in owners:
         table.money[seat] -= pesos
         table.money[owner] += pesos

@@ -23,7 +23,7 @@ _GOODS, _STORES, _SECTORS, _MODES = (
     tuple(Store),
     tuple(Sector),
     tuple(Mode),
-)  # faster to iterate than the enums
+)  # faster to iterate over than the enums
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:

@@ -1,4 +1,4 @@
-"""Write and read positions: a table as JSON with the names of RULES.md, section 2.1. `invariants.py` checks them."""
+"""Positions: a table as JSON, with the names used in RULES.md, section 2.1. `invariants.py` checks them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position.
 
     Empty and zero entries may be left out. Merchants and houses that are not mentioned are then on the repository
-    boards, and cards that are not mentioned in the pile.
+    boards, and cards that are not mentioned are in the pile.
     """
     seats = table.setup.seats
     none = [0] * seats
@@ -199,7 +199,7 @@ def _read_cards(table: Table, document: Document) -> None:
         table.slots = [int(slots.choice(name, _ACHIEVEMENTS, NONE)) for name in _SLOTS]
     table.scrapped = tuple(document.choices("scrapped", _ACHIEVEMENTS, ()))
     placed = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)}
-    # The order within a level is then that of section 1.8: nothing is drawn when a position is read.
+    # The order within a level is then that of section 1.8, because nothing is drawn when a position is read.
     pile = [card for level in LEVELS for card in board.achievements(seats, level) if card not in placed]
     table.deck = tuple(document.choices("deck", _ACHIEVEMENTS, pile))
 

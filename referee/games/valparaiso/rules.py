@@ -1,7 +1,7 @@
 """The effects of actions (RULES.md, sections 4 and 5). Each kind has a function, whose checks name the broken rule.
 
 `legal.py` lists the actions. `planning.py` handles the plans, `cards.py` the actions on cards, `moving.py` and
-`trading.py` the two longest of these, and `flow.py` the consequences without a decision.
+`trading.py` the two longest of these, and `flow.py` the consequences that need no decision.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def _play_start(table: Table, action: act.Start) -> None:
     _check_phase(table, _MOVE, "V4.4")
     start, end = named(Location, action.start), named(Location, action.end)
     _check(moving.step_problem(table, (start,), 0, end, table.money[table.seat]))
-    # This may refuse, too, so it precedes every change.
+    # This may also refuse the action, so it precedes every change.
     moving.take_from_unmoved(table, start)
     table.path, table.steps = (start,), 0
     table.phase = _STEP
@@ -224,7 +224,7 @@ def _play_build(table: Table, action: act.Build) -> None:
     if table.phase is not Phase.BUILD_OR_HIRE:
         _check_phase(table, Phase.BUILD, "V4.5")
     location = _check_site(table, action.location, action.space)
-    # The pesos were checked when the card was used, and nothing can be spent or sold since.
+    # The pesos were checked when the card was used, and nothing can have been spent or sold since.
     if table.phase is Phase.BUILD:
         table.money[table.seat] -= table.board.house_price
     cards.build(table, location, action.space)
@@ -243,7 +243,7 @@ def _play_build_for_good(table: Table, action: act.BuildForGood) -> None:
     location, good = _check_site(table, action.location, action.space), named(Good, action.good)
     if not legal.can_give(table, good):
         raise IllegalAction(f"there is no {good.name.lower()} in the warehouse", "V4.5")
-    # The good was checked above: after the house is built, the payment cannot be refused.
+    # The good was checked above, because the payment cannot be refused after the house is built.
     cards.build(table, location, action.space)
     _exchange_and_end(table, holdings.goods_of(good), Amount(), "V4.5")
 
@@ -270,7 +270,7 @@ def _play_trade(table: Table, action: act.Trade) -> None:
     tile = trading.tile(table, village)
     trading.pay_fee(table, village)
     if tile.choose:
-        # `trade` has paid the fee only; each `take` pays for itself (V4.7c).
+        # `trade` has paid only the fee; each `take` pays for itself (V4.7c).
         table.village, table.left = int(village), trading.most(table, village)
         table.begun = False
         table.phase = _EXCHANGE

@@ -44,7 +44,7 @@ def _colours(table: Table, chance: Chance) -> tuple[Colour, ...]:
     wanted = str(table.setup.options["colours"])
     if wanted != "random":
         return tuple(Colour[word.upper()] for word in wanted.split("+"))
-    # All five are shuffled for fewer seats, too: any colour can be missing (S2).
+    # All five are shuffled for fewer seats, too, because any colour can be missing (S2).
     order = chance.stream("colours").permutation(len(Colour))
     return tuple(Colour(number) for number in order[: table.setup.seats])
 
@@ -56,7 +56,7 @@ def _deal_tiles(table: Table, chance: Chance) -> None:
     for letter in "abcde":
         order = chance.stream(f"tiles_{letter}").permutation(_TILES_OF_A_LETTER)
         dealt[letter] = iter([Tile[f"T{letter.upper()}{number + 1}"] for number in order])
-    # One letter after another, and within it one market after another; the reserve takes the rest from the same iterators.
+    # Each letter is dealt to one market after another; the reserve takes the rest from the same iterators.
     columns = [[next(dealt[letter]) for _ in side.markets] for letter in side.column]
     table.markets = [tuple(column[market] for column in columns) for market in range(len(side.markets))]
     table.reserve = tuple(next(dealt[letter]) for letter in side.reserve)

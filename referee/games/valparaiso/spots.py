@@ -53,5 +53,5 @@ def site_spot(location: Location, space: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a thing with a name in the rules: `location:m1`."""
+    """Return the spot of something that the rules name: `location:m1`."""
     return f"{kind}:{name.name.lower()}"

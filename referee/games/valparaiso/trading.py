@@ -29,7 +29,7 @@ def tile(table: Table, village: Location) -> TileType:
 
 
 def _creditors(table: Table, village: Location) -> list[Seat]:
-    """Return the receivers of the fee, with one entry for each opposing merchant and station (V4.7a)."""
+    """Return the recipients of the fee, with one entry for each opposing merchant and station (V4.7a)."""
     # A station counts like a merchant, even if its owner has no merchant there (V5.3).
     found = table.houses_of_others(table.seat, village)
     for seat in range(table.setup.seats):
@@ -59,7 +59,7 @@ def trade_problem(table: Table, village: Location, times: int) -> tuple[str, str
         return None
     if not 1 <= times <= most(table, village):
         return f"the tile in {village.name} can be used 1 to {most(table, village)} times, not {times}", "V4.7a"
-    # Pesos were compared above, after the fee: the gain of a tile cannot pay for it (R27).
+    # Pesos were compared above, after the fee, because the gain from a tile cannot pay for the tile (R27).
     if money < times * used.pay.money or not holdings.can_pay(table, table.seat, used.pay._replace(money=0), times):
         return f"there is not enough for {times} times after the fee of {fee} pesos", "V4.7b"
     return None
@@ -72,7 +72,7 @@ def pay_fee(table: Table, village: Location) -> None:
 
 def resolve(table: Table, village: Location) -> None:
     """Move the tiles of a village after trade, or after a skip (V4.7e)."""
-    # The used tile goes on the reserve before another leaves it (V4.7e): without a reserve, it comes back itself.
+    # The used tile goes on the reserve before another leaves it (V4.7e), so it comes back if the reserve is empty.
     used, *rest = table.tiles(village)
     fresh, *reserve = (*table.reserve, used)
     table.markets[village - Location.M1] = (*rest, fresh)

@@ -176,7 +176,7 @@ class Michele(Action):
     pigeons: int
 
 
-# Every action is made once: legal lists are looked up, not built.
+# Every action is created once, so that legal lists are looked up, not built.
 _NUMBERS = range(MAX_PIGEONS + 1)
 DONE = Done()
 STOP = Stop()

@@ -135,7 +135,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) ->
     for line in wrapped(doing(board, seen), 17, room):
         parts.append(text(12, y + 4, line, 15, bold=True, fit=room))
         y += 19
-    # The order stands at the bottom; notes that do not fit above it are left out.
+    # The order is at the bottom; notes that do not fit above it are left out.
     order = PIAZZA_HEIGHT - 30 * len(seats) - 18
     lines = [line for note in notes(board, seen) for line in wrapped(note, SMALLEST, room)]
     for line in lines[: max(0, int((order - y - 14) // 17))]:

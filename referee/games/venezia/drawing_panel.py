@@ -112,7 +112,7 @@ def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
     has = seen.seats[seat]
     if has.action is None or has.action is ActionCard.NONE or seat in seen.waiting:
         return False
-    # The discard pile records the round of an executed card, and its seat waits no longer.
+    # The discard pile records the round of an executed card, and the card's seat no longer waits.
     return has.discard[CARDS.index(has.action)] != seen.round
 
 

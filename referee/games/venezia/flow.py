@@ -1,4 +1,4 @@
-"""Consequences without a decision: turns, phases, scoring and cleaning up (RULES.md, the course of a round)."""
+"""Consequences that need no decision: turns, phases, scoring and cleaning up (RULES.md, the course of a round)."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def begin_michele(table: Table) -> None:
 
 def end_round(table: Table) -> None:
     """Clean up, and begin the next round (Z11)."""
-    # All places are counted before the first is emptied: several may have the most (R37).
+    # All places are counted before the first is emptied, because several may have the most pigeons (R37).
     totals = [sum(pigeons) + greys for pigeons, greys in zip(table.loc, table.grey, strict=True)]
     most = max(totals)
     for place, total in enumerate(totals):

@@ -12,7 +12,7 @@ from referee.games.venezia.actions import jump, walk
 from referee.games.venezia.names import COLUMNS, Square
 
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
-"""Rows and columns of a step to NW, N, NE, W, E, SW, S, SE."""
+"""The changes of row and column of a step to NW, N, NE, W, E, SW, S, SE."""
 _ROWS = len(Square) // COLUMNS
 ALL_AXES = ((0, 7), (1, 6), (2, 5), (3, 4))
 """The pairs of opposite directions, as indices of `DIRECTIONS`."""

@@ -74,7 +74,7 @@ def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
         table.reserve[seat],
         table.nest[seat],
         table.cemetery[seat],
-        # A card that lies face down is included: the others know the hand, but not which of its cards lies there.
+        # A card that lies face down is included, because the others know the hand, but not which card lies there.
         tuple(table.hand(seat)),
         tuple(table.discard[seat]),
         plan.step is _COMMITTED,

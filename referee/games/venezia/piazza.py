@@ -18,7 +18,7 @@ def spin(table: Table, chance: Chance) -> None:
     hunters: list[int] = []
     for _ in range(_number(options["hunters"])):
         hunters.append(_spin_one(table, chance, "hunter", tourists + hunters))
-    # Sorted, because the order of the spins means nothing: equal squares make equal states.
+    # Squares are sorted, because the order of the spins means nothing, and equal squares must make equal states.
     table.tourists, table.hunters = tuple(sorted(tourists)), tuple(sorted(hunters))
     table.danger = table.grid.danger(hunters)  # once all hunters are in place (Z4.4)
     for square in table.grid.usable:

@@ -105,7 +105,7 @@ def reveal(table: Table, chance: Chance) -> None:
     """Lay the pigeons on the cards, with the district cards in a random order (Z2.7 to Z2.9)."""
     for seat, plan in enumerate(table.plans):
         cards = len(plan.chosen)
-        # A stream for each seat: the draw of one must not depend on the cards of another (Z2.10).
+        # Each seat has its own stream, because the draw for one must not depend on the cards of another (Z2.10).
         order = chance.stream(f"slots{seat}").permutation(cards) if cards >= 2 else range(cards)
         table.plans[seat] = plan._replace(slots=tuple(plan.chosen[place] for place in order))
         table.piles[seat] = [plan.counts[1 + place] for place in order]

@@ -1,6 +1,6 @@
 """The rules of play (RULES.md, section 4): set-up, legal actions, and the effects of actions.
 
-`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. Each
+`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences that need no decision. Each
 phase has a function that lists its actions, and each kind of action has a function that plays it. The lists offer a
 choice; the checks in the playing functions name the broken rule.
 """
@@ -136,7 +136,7 @@ def _legal_greys(table: Table) -> list[Action]:
     places = flow.open_to_vatican_and_feud(table)
     found: list[Action] = [act.GREY_ADDS[place] for place in places] if table.grey_side else []
     for start in places:
-        # The greys that this execution has added or moved are not among these: each is touched once (Z8.8).
+        # Greys that this execution has added or moved are not among these, because each is touched only once (Z8.8).
         if table.grey_untouched[start]:
             found += [act.GREY_MOVES[start][end] for end in places if end is not start]
     return found

@@ -56,7 +56,7 @@ def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> t
     copy = table.clone()
     copy.phase, copy.plans = Phase.PLAN, [NO_PLAN] * table.setup.seats
     copy.nest = [0] * table.setup.seats
-    # The policy plans as it did: with the pigeons of its cards back in the reserve, and before any were born.
+    # The policy plans in the seat's former situation: its cards' pigeons are in the reserve, and none were born yet.
     for other in range(table.setup.seats):
         copy.reserve[other] += sum(copy.piles[other]) + copy.first_count[other]
         copy.piles[other], copy.first_count[other] = [], 0

@@ -21,7 +21,7 @@ def majority_in(table: Table, place: int) -> Seat:
         return NONE
     pigeons = table.loc[place]
     if table.grey_owner != NONE and table.grey[place]:
-        pigeons = pigeons[:]  # the greys stay grey: they count in the scoring only (R22)
+        pigeons = pigeons[:]  # the greys stay grey, because they count only in the scoring (R22)
         pigeons[table.grey_owner] += table.grey[place]
     return majority(pigeons)
 

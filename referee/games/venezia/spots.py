@@ -42,5 +42,5 @@ def seat_spot(seat: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a thing with a name in the rules: `square:a1`."""
+    """Return the spot of something that the rules name: `square:a1`."""
     return f"{kind}:{name.name.lower()}"

@@ -114,7 +114,7 @@ class Yunnan(Game):
         *,
         undone: bool = False,
     ) -> State:
-        """Return the only state that fits the observation: nothing is hidden."""
+        """Return the only state that fits the observation, because nothing is hidden."""
         state = YunnanState.empty(setup)
         restore(state, cast("YunnanObservation", observation))
         return state

@@ -102,7 +102,7 @@ class Convert(Action):
     points: int
 
 
-# Every action is made once: legal lists are looked up, not built.
+# Every action is created once, so that legal lists are looked up, not built.
 PASS = Pass()
 DONE = Done()
 NO_DISPLACE = NoDisplace()

@@ -1,4 +1,4 @@
-"""The printed numbers: `board.toml`, checked (RULES.md, section 1)."""
+"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 

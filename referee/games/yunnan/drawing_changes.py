@@ -1,4 +1,4 @@
-"""The changes by an action, for the drawing of Yunnan: in words, and as ways from province to province."""
+"""The changes that an action makes, for the drawing of Yunnan: in words, and as ways from province to province."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _winding(start: Point, end: Point) -> list[Point]:
 
 
 def _moved(x: float, y: float) -> Point:
-    """Displace a point a little; near points move alike, and points at the frame do not move."""
+    """Displace a point a little; nearby points move alike, and points at the frame do not move."""
     much = min(x, y, MAP_WIDTH - x, MAP_HEIGHT - y, 24) / 24
     return (
         x + much * (6 * sin(0.047 * y + 1.3) + 4 * sin(0.1 * y + 0.06 * x)),

@@ -1,6 +1,6 @@
 """The pieces of Yunnan, as SVG elements (`referee/kit/svg.py`): a shape for each kind, and a letter for each colour.
 
-All are drawn around (0, 0); `pieces_of` defines them, and what comes after it places them.
+All are drawn around (0, 0); `pieces_of` defines them, and the functions and constants below it place them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` checks them."""
+"""Positions: a table as JSON, with the names used in RULES.md, section 2. `problems.py` checks them."""
 
 from __future__ import annotations
 

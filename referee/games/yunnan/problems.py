@@ -1,4 +1,4 @@
-"""Checks of a position, with numbers of RULES.md: invariants of section 9 (`I7`), rules of section 4 (`Y2.6`).
+"""Checks of a position, with their numbers in RULES.md: invariants of section 9 (`I7`) and rules of section 4 (`Y2.6`).
 
 The checks cover everything that a single position can show, so that any position that passes can be played to its end.
 They do not cover facts that only the course of a match can show (I5, I9, I12).

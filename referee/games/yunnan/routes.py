@@ -1,6 +1,6 @@
 """Ways over the map: distances, connected routes and gaps (RULES.md, section 2).
 
-A set of provinces or of own bridges is an integer with one bit per member.
+A set of provinces, or of a colour's bridges, is an integer with one bit per member.
 Each result is computed once for a set of bridges and a set of provinces with presence, and cached: there are at most
 16 times 64 pairs of such sets.
 """

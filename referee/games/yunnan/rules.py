@@ -1,6 +1,6 @@
 """The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and the effects of actions.
 
-`turns.py` handles the consequences without a decision. Each phase has a function that lists its actions, and
+`turns.py` handles the consequences that need no decision. Each phase has a function that lists its actions, and
 each kind of action has a function that plays it. So the lists and the checks in the playing functions state the same
 rules twice: the lists offer a choice, and the checks name the broken rule.
 """

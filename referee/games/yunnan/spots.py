@@ -48,5 +48,5 @@ def bid_spot(building: Building, value: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of a thing with a name in the rules: `province:tib`."""
+    """Return the spot of something that the rules name: `province:tib`."""
     return f"{kind}:{name.name.lower()}"

@@ -1,4 +1,4 @@
-"""Consequences without a decision (RULES.md, Y2.9 to Y11): turns, payments, inspector, gifts, incomes, orders."""
+"""Consequences that need no decision (RULES.md, Y2.9 to Y11): turns, payments, inspector, gifts, incomes, orders."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def victims(table: Table, province: int) -> list[int]:
 def end_travel_turn(table: Table) -> None:
     """Send unconnected Merchants to Pu'er (Y5.10), and move on to the next colour or to the end of the travel phase."""
     colour = table.acting_colour
-    # This is computed before anybody leaves: the check is for all Merchants at once (Y5.10).
+    # This is computed before anybody leaves, because the check applies to all Merchants at once (Y5.10).
     connected = table.reach(colour).connected
     merchants = table.merchants[colour]
     for province in OUTER:
@@ -132,7 +132,7 @@ def end_travel_turn(table: Table) -> None:
         return
     table.passes_left = 0
     table.unmoved = [0] * len(Province)
-    # The order matters: the banned Merchant gets no gift (Y7.2), and earns in Pu'er.
+    # The order matters, because the banned Merchant gets no gift (Y7.2) and earns in Pu'er.
     _send_inspector(table)
     _give_gifts(table)
     _note_incomes(table)
