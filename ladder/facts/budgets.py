@@ -1,8 +1,8 @@
 """The budgets of authors: the number of matches a day that each may have, and the number scheduled today.
 
-Days are UTC days, and a match counts towards the day on which its block was scheduled. All matches in the ladder's own blocks
-count, whatever their condition, and each counts once for every author in it. Blocks are never split, so the last block of a
-day may exceed the budget.
+Days are UTC days, and a match counts towards the day on which its block was scheduled. All matches in the ladder's own
+blocks count, whatever their condition, and each counts once for every author in it. Blocks are never split, so the last
+block of a day may exceed the budget.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class EntryList:
 def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
     """Return the entry list that an event with these terms would have if it closed now.
 
-    The order of the standings also decides which versions make the cut. Versions without a place come last, oldest first.
+    The order of the standings also decides which versions make the cut. Versions without a place come last, oldest
+    first.
     """
     seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
@@ -89,7 +90,7 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
 
 
 def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
-    """Return the reason why a version cannot be entered, or an empty text. A newer version may have replaced it in some games."""
+    """Return the reason why a version cannot be entered, or an empty text. A newer one may have replaced it in some games."""
     if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
     for condition in conditions:

@@ -1,7 +1,7 @@
 """The events of a ladder, one line each, in the order in which they happened. They are the only facts.
 
-`append` is the only way to add an event. In one transaction, it chains the event to the previous one and folds it into the views
-(`fold.py`), so an event and its consequences are stored together or not at all, even if a process is killed.
+`append` is the only way to add an event. In one transaction, it chains the event to the previous one and folds it into
+the views (`fold.py`), so an event and its consequences are stored together or not at all, even if a process is killed.
 The published audit log contains the same lines; `archive/audit_log.py` signs and writes it.
 """
 

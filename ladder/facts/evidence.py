@@ -152,8 +152,8 @@ class Evidence:
         """Yield, for each match in a list of ids, the time when it ended, and whether a pruning keeps its record.
 
         Yields:
-            The id; the time when the match ended, in ISO 8601, UTC, or None if the match does not count; and True if a pruning
-            keeps the record, because the seed of its block is not revealed yet or the record is retained.
+            The id; the time when the match ended, in ISO 8601, UTC, or None if the match does not count; and True if a
+            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained.
         """
         for some in batches(match_ids, _AT_A_TIME):
             # Left joins: the matches of qualifications and trials are in none of these tables.

@@ -1,7 +1,7 @@
 """The fit of a condition: the strengths of its versions according to the counted results.
 
-It is computed when it is read, from the first results (`first_seats`), and again when about 1/64 more have been counted.
-A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
+It is computed when it is read, from the first results (`first_seats`), and again when about 1/64 more have been
+counted. A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The fold of events into the views of a ladder (`schema.py`): one function for each type of event.
 
-An event contains only public facts, and names bots as people do ("mybot v2"). A function reads only its event and the views
-that follow from earlier events, so the same events always give the same views, whenever they are folded.
+An event contains only public facts, and names bots as people do ("mybot v2"). A function reads only its event and the
+views that follow from earlier events, so the same events always give the same views, whenever they are folded.
 """
 
 from __future__ import annotations

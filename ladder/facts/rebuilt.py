@@ -1,7 +1,7 @@
 """The views of a ladder, rebuilt from its events in a temporary file, and compared with the ladder's own (`recompute.py`).
 
-The file is in Python's folder for temporary files, and is about as large as `ladder.db`. Only the fits by which the entrants of
-closed events were chosen are kept in memory.
+The file is in Python's folder for temporary files, and is about as large as `ladder.db`. Only the fits by which the
+entrants of closed events were chosen are kept in memory.
 """
 
 from __future__ import annotations

@@ -191,8 +191,8 @@ class Tournaments:
     def results(self, one: LadderTournament) -> dict[str, Result]:
         """Return the results of an event by fixture name, including one for each match that is given up.
 
-        A match that is given up is a draw between all its seats, except that versions that were suspended at that time because
-        workers had died are out.
+        A match that is given up is a draw between all its seats, except that versions that were suspended at that time
+        because workers had died are out.
         """
         # The verdict at the time when the match was given up counts, so a later pardon changes no result.
         rows = self._file.rows(
