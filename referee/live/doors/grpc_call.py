@@ -11,7 +11,7 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.seats.agent.Call`). Writing needs no task: gRPC's callbacks drive it.
+    """A call (`referee.live.seats.agent.Call`). Writing needs no task, because gRPC's callbacks drive it.
 
     Attributes:
         when_free: a function called when `is_free` becomes True.
@@ -27,7 +27,7 @@ class GrpcCall:
         self._is_written.set()
 
     def peer(self) -> str:
-        """Return the caller's address in gRPC's form."""
+        """Return the caller's address in gRPC's format."""
         return self._context.peer()
 
     async def read(self) -> bytes | None:
@@ -36,7 +36,7 @@ class GrpcCall:
         return data if isinstance(data, bytes) else None  # grpc.aio.EOF
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
+        """Pass each message to `receive` as it arrives, and None after the last; return a function that ends this."""
 
         async def read_on() -> None:
             while (data := await self.read()) is not None:

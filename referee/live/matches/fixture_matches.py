@@ -45,7 +45,7 @@ class FixtureMatches:
         return self.fixtures[number].name
 
     def must_start(self, number: int) -> bool:
-        """Return whether the tournament stops if a bot does not start in this match: true for an entrant's first match."""
+        """Return whether the tournament stops if a bot does not start in this match, as in an entrant's first match."""
         return self.fixtures[number].name in self.first_matches
 
 
