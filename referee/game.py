@@ -263,7 +263,7 @@ class Points(NamedTuple):
     source: str
     """The source, in words for people, such as `houses in villages`."""
     points: int
-    """The number of points; below 0 where the rules take points away."""
+    """The number of points; negative where the rules take points away."""
 
 
 class Criterion(NamedTuple):

@@ -14,7 +14,7 @@ OptionValue = str | int | bool
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The values of an option that is a list of distinct words, written `red+green+blue`."""
+    """The values of an option that is a list of distinct words, such as `red+green+blue`."""
 
     words: tuple[str, ...]
     """The words that the list may contain, each at most once, in any order."""

@@ -109,7 +109,7 @@ def _look(game: Game, setup: Setup, state: State) -> None:
 
 
 def _changed(chooser: random.Random, documents: list[JsonObject]) -> JsonObject:
-    """Return a copy of one of the documents with one to four changes."""
+    """Copy one of the documents, make one to four changes, and return the copy."""
     document: JsonObject = copy.deepcopy(chooser.choice(documents))
     for _ in range(chooser.choice((1, 1, 2, 3, 4))):
         spots = list(_spots(document, ()))

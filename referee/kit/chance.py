@@ -21,7 +21,7 @@ class ChanceError(Exception):
 
 
 class LiveStream:
-    """The chance of one stream of a match, fixed by the seed and the stream's name.
+    """The chance of one stream in a match, determined by the seed and the stream's name.
 
     The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1,
     2, ... as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words until

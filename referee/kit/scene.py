@@ -96,7 +96,7 @@ class Strip(NamedTuple):
 
 
 def strip_height(width: float, said: Strip) -> float:
-    """Return the height of the strip in a picture of this width. It grows if the gains need more than one line."""
+    """Return the height of the strip in a picture of this width; it is larger if the gains need more than one line."""
     lines = max(1, len(_lines(width, said)))
     # In the units of `strip`, the height is 4.8 with one line of gains, and 1.7 more for each further line.
     return round(width * (0.057 + 0.02 * (lines - 1)), 1)
@@ -181,7 +181,7 @@ def strip_in_words(said: Strip) -> list[str]:
 
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
-    """Return the height of the table at this width, with text of the same size as in a strip of this width."""
+    """Return the height of the table at this width, with text as large as in a strip of the same width."""
     lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
 

@@ -293,7 +293,7 @@ class MatchMachine:
         ]
 
     def strikes(self, seat: Seat) -> int:
-        """Return the number of strikes of a seat."""
+        """Return the number of strikes that a seat has."""
         return self._seats[seat].strikes
 
     # answers

@@ -46,7 +46,7 @@ class CannotIsolate(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The common settings of all boxes of a run.
+    """The settings that all boxes in a run share.
 
     Attributes:
         limits: the resources that each agent may use.

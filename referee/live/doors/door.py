@@ -20,7 +20,7 @@ SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """The maximum size of a message; a larger one is not even read, and its call ends."""
 IDLE_MILLISECONDS = 10_000
-"""The maximum time that a connection may stay open without a call. Agents call at once.
+"""The maximum time that a connection may stay open without a call. Agents make their call at once.
 
 Each connection takes a file descriptor, and gRPC cannot limit the number of connections of a peer.
 """

@@ -36,7 +36,7 @@ class GrpcCall:
         return data if isinstance(data, bytes) else None  # grpc.aio.EOF
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Pass each message to `receive` as it arrives, and None after the last; return a function that ends this."""
+        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
 
         async def read_on() -> None:
             while (data := await self.read()) is not None:

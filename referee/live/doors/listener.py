@@ -27,7 +27,7 @@ MAX_UNSENT_BYTES = 256 * 1024
 Messages wait elsewhere: see `Http2Call.is_free`.
 """
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
-"""The number of useless frames that are accepted on all connections together, and the period to which it applies."""
+"""The number of useless frames accepted on all connections together, and the period to which this number applies."""
 EARNED = 4
 """The number of frames that a message to a peer earns, because clients answer with window updates and pings."""
 CONNECTION_COST = 10

@@ -63,7 +63,7 @@ async def ask_again(
     ready: Callable[[AgentProcess], Awaitable[None]],
     tell: Callable[[PastDecision, Reaction], None],
 ) -> str:
-    """Start an agent, ask it for decisions, and end it.
+    """Start an agent, ask it for decisions, and end its process.
 
     Args:
         plan: the plan of the match.

@@ -33,7 +33,7 @@ REACH_SECONDS = 5.0
 TICK_SECONDS = 1.0
 """The interval between two checks of the slots."""
 LOOK_SECONDS = 3.0
-"""The interval between two checks of the list of machines."""
+"""The time between two checks of the list of machines."""
 SPARE_SECONDS = 300.0
 """The time allowed for a slot in addition to that of its match: to receive the bots, and to replace a worker."""
 NOBODY_SECONDS = 60.0

@@ -19,10 +19,10 @@ from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
 MAX_UNREAD = 256
-"""The maximum number of unread messages of an agent; further ones are dropped."""
+"""The maximum number of unread messages from an agent; any more are dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
-"""The time allowed for messages to arrive after the end of the process that sent them."""
+"""The time allowed for messages to arrive after the process that sent them has ended."""
 
 
 class Conversation:

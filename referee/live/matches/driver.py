@@ -322,7 +322,7 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, shows: Sequence[Show], result: Result | None) -> None:
-        """Show spectators each action that they may know, with their observation after it."""
+        """Show spectators each action that they may know of, with their observation after the action."""
         seats = self._match.seats_now() if self._watchers else ()
         played: list[Played] = []
         for at, show in enumerate(shows, 1):

@@ -37,7 +37,7 @@ class FixtureMatches:
         return match_plan(self.tournament, self.fixtures[number])
 
     def seated(self, number: int) -> Sequence[Player]:
-        """Return the player of each seat of a match."""
+        """Return the player of each seat in a match."""
         return [self.players[entrant] for entrant in self.fixtures[number].seats]
 
     def name(self, number: int, plan: MatchPlan) -> str:

@@ -132,7 +132,7 @@ class MatchReport:
 
 
 NOT_RUN = "exited with status 127"
-"""The description of the end of a supervisor that cannot run its agent's program; its output gives the reason."""
+"""The exit description of a supervisor that cannot run its agent's program; its output gives the reason."""
 
 
 class StartFailed(DoganaError):

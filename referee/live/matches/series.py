@@ -73,7 +73,7 @@ class Setting:
 
 
 class SeriesFixture(NamedTuple):
-    """The part of a match that distinguishes it from the others of its series."""
+    """The part of a match that distinguishes it from the other matches in its series."""
 
     seed: int
     setting: Setting
@@ -128,7 +128,7 @@ class Series:
         return found.setting.plan(found.seed, found.seating, self.bots, self.control)
 
     def seated(self, number: int) -> list[Player]:
-        """Return the player of each seat of a match."""
+        """Return the player of each seat in a match."""
         return [self.players[place] for place in self.fixture(number).seating]
 
     def must_start(self, number: int) -> bool:

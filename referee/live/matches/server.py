@@ -177,7 +177,7 @@ class RefereeServer:
         self._doorkeeper.remove(seat)
 
     def showing(self, plan: MatchPlan) -> Showing:
-        """Offer a match to spectators, before it begins; return the object that shows it."""
+        """Offer a match to spectators before it begins; return the object that shows the match."""
         return self._showings.setdefault(plan.match_id, Showing())
 
     def remove_match(self, plan: MatchPlan) -> None:

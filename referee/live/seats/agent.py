@@ -54,7 +54,7 @@ class Call(Protocol):
         ...
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Pass each message to `receive` as it arrives, and None after the last; return a function that ends this."""
+        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
         ...
 
     @property

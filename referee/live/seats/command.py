@@ -19,9 +19,9 @@ from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
-"""The maximum size of the stored beginning of an agent's output."""
+"""The maximum number of bytes stored from the beginning of an agent's output."""
 LOG_TAIL_BYTES = 64 * 1024
-"""The maximum size of the stored end of an agent's output; the middle is dropped."""
+"""The maximum number of bytes stored from the end of an agent's output; the middle is dropped."""
 GRACE_SECONDS = 2.0
 """The time allowed for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
