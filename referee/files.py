@@ -1,4 +1,4 @@
-"""Safe file access: read regular files of a bounded size only; write a file completely or not at all."""
+"""Access files safely: read only regular files of a bounded size, and write a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from referee.errors import DoganaError
 
 
 def check_regular(path: Path) -> None:
-    """Raise an error if a path exists but is not a regular file: reading a device or a pipe might never end.
+    """Raise an error if a path exists but is not a regular file, because reading a device or a pipe might never end.
 
     Raises:
-        OSError: if so; it gives the name and the reason.
+        OSError: if it is not a regular file; the error gives the name and the reason.
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
@@ -65,7 +65,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
 
 
 def unused(path: Path) -> Path:
-    """Return an unused path: `path`, or the same with a number before its extension."""
+    """Return an unused path, which is `path` itself or `path` with a number before its extension."""
     number, free = 1, path
     while os.path.lexists(free):  # `exists` is false for a link that leads nowhere
         number += 1
@@ -139,7 +139,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Raises:
         OSError: if anything fails, with the name; an earlier file of that name stays as it was.
     """
-    # `replace` would put the file in the place of a link, not of the file that it leads to.
+    # `replace` would replace a link itself, not the file that the link leads to.
     final = Path(os.path.realpath(path))
     part = unfinished(final)
     try:
@@ -177,7 +177,7 @@ def write_new(path: Path, text: str) -> None:
 
     Raises:
         FileExistsError: if the name is taken, even by a link.
-        OSError: if the file cannot be written, with the name; nothing of it stays.
+        OSError: if the file cannot be written, with the name; no part of it remains.
     """
     with path.open("x", encoding="utf-8") as file:
         try:
@@ -209,7 +209,7 @@ def write_private(path: Path, data: bytes) -> None:
     try:
         with open_private(part) as file:
             write_all(file, data)
-            # The content before the name: after a power failure the name never stands for half a file.
+            # The content is flushed before the rename: after a power failure, the name never stands for half a file.
             os.fsync(file.fileno())
         part.replace(path)
         sync_folder(path.parent)
@@ -233,7 +233,7 @@ def private_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk: only then does a renamed file survive a power failure."""
+    """Flush the names in a folder to the disk, so that a renamed file survives a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

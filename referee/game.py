@@ -23,8 +23,8 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
     nothing. Labels (`label`) within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises `IllegalAction`, which
     says what was wrong and by which rule, and leaves the state as it was.
- 4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs it draws from
-    `chance`. A state holds no generator, so nobody can read the future from a copy.
+ 4. `apply` is deterministic: equal states, actions and draws give equal states. It draws all the chance that it needs
+ from `chance`. A state holds no generator, so nobody can read the future from a copy.
  5. `clone` returns an equal state with every field. It shares no list, dictionary or set with the original.
  6. A state survives `to_json` and `Game.read_state`. Tests, bug reports and people write positions in that format.
  7. `problems` is empty in every state that can be reached.
@@ -95,7 +95,7 @@ class Stream(Protocol):
         ...
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index with a probability in proportion to its weight (none negative, at least one positive)."""
+        """Draw an index with probability proportional to its weight. No weight is negative, and not all are 0."""
         ...
 
     def permutation(self, n: int) -> list[int]:
@@ -111,7 +111,7 @@ class Chance(Protocol):
     """
 
     def stream(self, name: str) -> Stream:
-        """Return the stream with this name. This is cheap: draw from the stream at once, and do not keep it."""
+        """Return the stream with this name. This is cheap, so draw from the stream at once, and do not keep it."""
         ...
 
 
@@ -148,7 +148,7 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def kind(action_type: type[Action]) -> str:
-    """Return the name of a kind of action in labels, records and messages: `bm_swap` for `BmSwap`."""
+    """Return the name of a kind of action in labels, records and messages, such as `bm_swap` for `BmSwap`."""
     return _kind(action_type.__name__)
 
 
@@ -158,7 +158,7 @@ def _kind(class_name: str) -> str:
 
 
 def label(action: Action) -> str:
-    """Return the text of an action, used in records, positions, logs and messages: `bm_swap(gold,ivory)`."""
+    """Return the text of an action for records, positions, logs and messages, such as `bm_swap(gold,ivory)`."""
     known = _LABELS.get(action)
     if known is None:
         arguments = [_text(getattr(action, field.name)) for field in fields(action)]  # type: ignore[arg-type]
@@ -192,7 +192,7 @@ class Board:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[type[Board], tuple[object, ...]]:
-        """Return the class and the field values: a board is pickled and copied in the same way, compiled or not."""
+        """Return the class and the field values; so a board is pickled and copied in the same way, compiled or not."""
         return type(self), tuple([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
 
 
@@ -206,7 +206,7 @@ class SetupError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The terms of a match. `Game.setup` makes them; all states share them; nothing changes them."""
+    """The terms of a match. `Game.setup` makes them, all states share them, and nothing changes them."""
 
     seats: int
     """The number of seats."""
@@ -261,16 +261,16 @@ class Points(NamedTuple):
     """The points that a seat has from one source (`Game.breakdown`)."""
 
     source: str
-    """The source, in words for people: `houses in villages`."""
+    """The source, in words for people, such as `houses in villages`."""
     points: int
-    """The number of points; below 0 where the rules take points away."""
+    """The number of points; negative where the rules take points away."""
 
 
 class Criterion(NamedTuple):
     """One of the comparisons that decide the places (`Game.criteria`)."""
 
     name: str
-    """The quantity compared, in words for people: `pesos left`."""
+    """The quantity compared, in words for people, such as `pesos left`."""
     values: tuple[int, ...]
     """The value of each seat; a larger one is better."""
 
@@ -289,7 +289,7 @@ class State(ABC):
 
     @abstractmethod
     def seats_to_act(self) -> tuple[Seat, ...]:
-        """Return the seats that owe a decision now, ascending; empty only when the match is over."""
+        """Return the seats that owe a decision now, in ascending order; empty only when the match is over."""
 
     @abstractmethod
     def legal_actions(self, seat: Seat) -> list[Action]:
@@ -310,9 +310,9 @@ class State(ABC):
     def part_of(self, seat: Seat) -> str:
         """Return the name of the larger decision to which a seat's next decision belongs; empty if there is none.
 
-        Some decisions are one in the rules but are taken in several steps: a secret plan, for example. All steps of one
-        plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a step runs out,
-        the referee plays the default for it and for all remaining steps of the same plan.
+        Some decisions are single decisions in the rules but are taken in several steps, for example a secret plan. All
+        steps of one plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a
+        step runs out, the referee plays the default for it and for all remaining steps of the same plan.
         """
         return ""
 
@@ -368,7 +368,7 @@ class RolloutPolicy(ABC):
 
     @abstractmethod
     def row(self, state: State, seat: Seat, chance: Chance) -> Sequence[Action]:
-        """Return actions for a seat that is to act, to be played in order: at least one, the first of which is legal.
+        """Return one or more actions for a seat that is to act, to be played in order; the first of them is legal.
 
         The policy answers in every position, even in the middle of a plan that it did not begin. It uses only what the
         seat may know, and changes nothing. A policy that plays at random draws from `chance`.
@@ -391,7 +391,7 @@ class Scene:
     seat: Seat | None = None
     """The seat that played the last action that the viewer learnt of; None at the beginning."""
     action: Action | None = None
-    """The last action itself; None if the viewer knows only that one was played, and at the beginning."""
+    """The last action itself; None at the beginning, or if the viewer knows only that one was played."""
     clocks: tuple[float, ...] | None = None
     """The time left on each seat's clock after the last action, in seconds; None if unknown."""
 
@@ -426,7 +426,7 @@ class Game(ABC):
 
     @abstractmethod
     def read_board(self, document: Document) -> Board:
-        """Read `board.toml`. Note in `document` every contradiction in the file, and every one with the rules."""
+        """Read `board.toml`. Note in `document` all contradictions within the file or with the rules."""
 
     @abstractmethod
     def start(self, setup: Setup, chance: Chance) -> State:
@@ -471,25 +471,25 @@ class Game(ABC):
 
     @abstractmethod
     def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
-        """Return the criteria for the places if the match ended now: as a rule the score first, then the tie-breaks."""
+        """Return the criteria that would decide the places now, usually the score and then the tie-breaks."""
 
     @abstractmethod
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         """Return an SVG picture of an observation, with its context in a match if a scene is given.
 
-        It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` draws the parts
-        that the pictures of all games share.
+        It shows only what is in the observation or the scene. `referee/kit/scene.py` draws the parts that the pictures
+        of all games share.
         """
 
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         """Describe the last action in words that follow a bot's name (`bids 7 in the Horse Market`), then the gains.
 
-        It says nothing that is neither in the observation nor in the scene. By default it returns the action's label.
+        It says only what is in the observation or the scene. By default it returns the action's label.
         """
         return ["acts" if scene.action is None else label(scene.action)]
 
     def spots(self, action: Action) -> tuple[str, ...]:
-        """Return the spots of an action in the picture, in the order of clicking: a piece, then its destination.
+        """Return the spots of an action in the picture in the order of clicking, such as a piece, then its destination.
 
         Each is the name of a spot, which `draw` marks with the attribute `data-spot`. An action that concerns nothing in
         the picture has none.

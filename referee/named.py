@@ -1,4 +1,4 @@
-"""Convert numbers in actions to enum members. An action may come from anywhere, with any number in it."""
+"""Convert numbers in actions to enum members. An action may come from anywhere and contain any number."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ OptionValue = str | int | bool
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The values of an option that is a list of distinct words, written `red+green+blue`."""
+    """The values of an option that is a list of distinct words, such as `red+green+blue`."""
 
     words: tuple[str, ...]
     """The words that the list may contain, each at most once, in any order."""
@@ -26,7 +26,7 @@ class Option:
     """A setting that is agreed before a match, such as a variant of the rules."""
 
     name: str
-    """The name: lower case with underscores."""
+    """The name, in lower case with underscores."""
     values: tuple[str | bool | range | Distinct, ...]
     """The possible values: words, `True` and `False`, ranges of integers, and lists of distinct words."""
     default: OptionValue
@@ -37,7 +37,11 @@ class Option:
     """The number of the rule that describes it."""
 
     def parse(self, value: object) -> OptionValue:
-        """Convert a value from a command line or a file; raise ValueError, which names the possible values, for any other."""
+        """Convert a value from a command line or a file.
+
+        Raises:
+            ValueError: if the option cannot have this value; the text names the possible values.
+        """
         for choice in self.values:
             if isinstance(choice, range):
                 if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value, re.ASCII) and int(value) in choice:
@@ -53,7 +57,7 @@ class Option:
         raise ValueError(f"option {self.name} can be {self.describe_values()}, not {value!r}")
 
     def describe_values(self) -> str:
-        """Return the possible values in words: `random or a number from 0 to 4`."""
+        """Return the possible values in words, such as `random or a number from 0 to 4`."""
         return " or ".join(map(_described, self.values))
 
 
@@ -66,7 +70,8 @@ def openings(usual: int) -> Option:
     """Return the option for random decisions at the start, which the seed determines (`referee/match/opening.py`).
 
     Args:
-        usual: the default. A game without chance after the start needs some: bots without chance would repeat their matches.
+        usual: the default. A game without chance after the start needs some: otherwise, bots without chance would
+            repeat their matches.
     """
     return Option(
         OPENINGS, (range(MAX_OPENINGS + 1),), usual, "the number of random decisions at the start of a match", ""

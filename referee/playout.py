@@ -1,4 +1,4 @@
-"""Playouts: the most frequent work of search bots, in one call, compiled where the rules are."""
+"""Playouts, the most frequent work of search bots, each in one call, and compiled if the rules are."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def random_playout(state: State, chance: Chance) -> int:
 def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = END) -> int:
     """Play a state on, in place, with a policy for all seats, until its stage is at least `until` or the match is over.
 
-    If several seats are to act, the first of them acts. The rest of a row is dropped as soon as it is not legal any more.
+    If several seats are to act, the first of them acts. The rest of a row is dropped as soon as it is no longer legal.
 
     Args:
         state: the state to play on.

@@ -1,4 +1,4 @@
-"""Find the installed games (every folder of `referee/games/` is one) and house bots."""
+"""Find the installed games (every folder in `referee/games/` is one) and house bots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from referee.match.house import HouseBot
 
 
 class RegistryError(Exception):
-    """A game folder is broken. The program must stop: a missing game must never look like a misspelt name."""
+    """A game folder is broken. The program must stop, because a missing game must never look like a misspelt name."""
 
 
 class UnknownGame(DoganaError):

@@ -1,4 +1,4 @@
-"""Text for terminals: untrusted text made safe, so that it cannot move the cursor, hide or reorder output; numbers with nouns."""
+"""Format text for terminals, and make untrusted text safe: it must not move the cursor, or hide or reorder output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def visible(text: str, limit: int | None = None) -> str:
         text: any text, lone surrogates included.
         limit: the maximum number of characters of `text`; a longer text is cut and ends with dots.
     """
-    # Before anything is escaped: the work must not grow with a stranger's text.
+    # The text is cut before anything is escaped, because the work must not grow with a stranger's text.
     if limit is not None and len(text) > limit:
         text = text[: limit - 3] + "..."
     if not text.isprintable():
@@ -41,12 +41,12 @@ def counted(number: int, one: str, more: str = "") -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return one name or more as in "a, b and c"."""
+    """Return one or more names joined, as in "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def visible_lines(text: str) -> str:
-    """Return a text of several lines with each line made safe by `visible`; tabs stay."""
+    """Return a text of several lines, each made safe by `visible`; tabs are kept."""
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -81,7 +81,7 @@ class Remarks(io.TextIOBase):
         return "utf-8"
 
     def writable(self) -> bool:
-        """Return true."""
+        """Return True."""
         return True
 
     def isatty(self) -> bool:
@@ -100,7 +100,7 @@ class Remarks(io.TextIOBase):
             and self._put(f"... {self._dropped} bytes were not shown: nobody read them ...\n".encode()) == 0
         ):
             self._dropped = 0
-        # Nothing gets out before the line that says how much is missing.
+        # Nothing is written before the line that says how much is missing.
         self._dropped += len(data) if self._dropped else self._put(data)
         return len(text)
 

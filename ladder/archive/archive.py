@@ -1,8 +1,9 @@
 """The archive of a ladder: the compressed records and logs of its matches in one SQLite file.
 
-A record is stored without its hashes, which follow from its lines, and compressed with the first record of the same game as a
-dictionary: most of a record, such as the board, is the same in all of them. So each record is read and removed on its own, yet
-takes less room than in a compressed group. The content of the file is checked as if it came from a stranger.
+A record is stored without its hashes, which follow from its lines. It is compressed with the first record of the same
+game as a dictionary, because most of a record, such as the board, is the same in all of them. Each record can therefore
+be read and removed on its own, yet takes less room than in a compressed group. The content of the file is checked as if
+it came from a stranger.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MAX_LOG_BYTES = 32 * 1024 * 1024
 _REMOVED_AT_A_TIME = 500
 _MAX_DICTIONARY_BYTES = 1024 * 1024
 _LEVEL = 9
-"""The level of compression: half as fast as the usual 3, for a fifth less data; 12 would take three times as long, for 3 % less."""
+"""The compression level: half as fast as the usual 3, but a fifth smaller; 12 would take three times as long to save 3 %."""
 _LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json", re.ASCII)
 _LAYOUT = Layout(
     "the archive of a ladder",
@@ -70,7 +71,7 @@ create table logs (
     data blob not null
 ) strict;
 """,
-    # A record takes a few kilobytes: SQLite's usual pages would leave a sixth of the file empty. Pruned space is given back.
+    # A record takes a few kilobytes, so SQLite's usual pages would leave a sixth of the file empty. Pruned space is given back.
     ("page_size = 1024", "auto_vacuum = incremental"),
 )
 
@@ -84,13 +85,13 @@ class Record:
     """The record of a match, byte for byte."""
 
     path: Path
-    """Its name in errors: the archive, and the id of the match."""
+    """Its name in error messages: the archive, and the id of the match."""
     data: bytes
     """The lines of the record, with their hashes."""
 
 
 class Archive:
-    """The archive of a ladder. Use it as a context manager, or close it."""
+    """The archive of a ladder. Use this object as a context manager, or close it after use."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         """Open the archive.
@@ -121,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Add the record of a match, and its logs by file name. Afterwards all of them are on the disk, or none.
+        """Add the record of a match, and its logs by file name. Afterwards, either all of them are on disk or none.
 
         Raises:
             RecordError: if the record is damaged.
@@ -179,7 +180,7 @@ class Archive:
         found = read_lines(self._name(match_id), header + b"\n")[0].data
         key = [str(found.get("game")), str(found.get("dogana"))]
         rows = self._open.rows("select id from dictionaries where (game, dogana) = (?, ?)", key)
-        if not rows:  # nobody else makes it meanwhile: this is within `_writing`
+        if not rows:  # nobody else makes one meanwhile, because this is within `_writing`
             data = zipped(bodies[:_MAX_DICTIONARY_BYTES], _LEVEL)
             insert = "insert into dictionaries (game, dogana, data) values (?, ?, ?) returning id"
             rows = self._open.rows(insert, [*key, data])
@@ -228,7 +229,7 @@ class Archive:
             raise RecordError(path, 0, "is damaged: it is not a log of bots") from error
 
     def matches_with(self, table: str, beginning: str) -> list[str]:
-        """Return the match ids in a table that have this beginning, oldest first."""
+        """Return the match ids in a table that begin with this text, oldest first."""
         rows = self._rows(
             f"select match from {table} where match between ? and ? order by id",  # noqa: S608 one of the two tables
             [beginning, f"{beginning}\U0010ffff"],
@@ -245,7 +246,8 @@ class Archive:
     def remove(self, table: str, match_ids: Collection[str]) -> None:
         """Remove the records or the logs of the given matches, and return the space to the file system.
 
-        A few hundred are removed at a time: a run must not wait for long, and SQLite's write-ahead log needs room, too.
+        A few hundred are removed at a time, because a run must not wait for long, and SQLite's write-ahead log also
+        needs room.
         """
         for some in batches(match_ids, _REMOVED_AT_A_TIME):
             with self._open.writing():
@@ -253,7 +255,7 @@ class Archive:
             self._open.give_back_room()
 
     def copy_to(self, path: Path) -> None:
-        """Copy a snapshot of the whole archive, while others may write to it; see `SqliteFile.copy_to`."""
+        """Copy a snapshot of the whole archive, even while other processes write to it; see `SqliteFile.copy_to`."""
         self._open.copy_to(path)
 
     @property
@@ -293,7 +295,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
 @contextmanager
 def _reading(home: Home) -> Iterator[Archive]:
-    """Open the archive in this context; report one that will never be readable as a damaged record."""
+    """Open the archive in this context; report an archive that will never be readable as a damaged record."""
     try:
         with Archive(home.archive, create=False) as archive:
             yield archive

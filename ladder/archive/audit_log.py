@@ -28,10 +28,10 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         home: the folder of the ladder.
         store: the facts of the ladder.
         file: the file to write.
-        previous: an earlier log of this ladder, which must be a beginning of this one.
+        previous: an earlier log of this ladder, with which this one must begin.
 
     Returns:
-        The number of entries, and the number of entries since the earlier log, or None without an earlier log.
+        The number of entries, and the number of entries since the earlier log, or None if there is no earlier log.
 
     Raises:
         AuditError: if an earlier log is not a beginning of this one; the error names the first entry that differs.
@@ -45,7 +45,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the lines of a log, as `write` does: those of this ladder, or those received from a served one.
+    """Write the lines of a log, as `write` does. They come from this ladder, or from a ladder that is served elsewhere.
 
     `dogana verify-log` verifies the file.
 
@@ -74,7 +74,7 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
 
 @contextlib.contextmanager
 def _one_at_a_time(home: Home) -> Iterator[None]:
-    """Wait until no other process writes the log: an earlier writer must not replace a longer log with a shorter one."""
+    """Wait until no other process writes the log, so that no earlier writer replaces a longer log with a shorter one."""
     key = os.open(home.key, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(key, fcntl.LOCK_EX)

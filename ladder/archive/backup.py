@@ -18,8 +18,8 @@ from referee.files import replacing
 def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> int:
     """Write the database, the archive, the key and the versions into a .tar archive; return its size in bytes.
 
-    The database is copied first: records and versions are added before the database names them, so whatever it names is in
-    the copy. The disk must have room for the file, and for another copy of the database and the archive.
+    The database is copied first. Records and versions are added before the database names them, so everything that it
+    names is in the copy. The disk must have room for the file, and for another copy of the database and the archive.
 
     Raises:
         LadderError: if the file exists, or the database cannot be copied.
@@ -32,7 +32,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
             replacing(file) as part,
             home.files_stay(),
             tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
-            # For this user alone: it contains the private key.
+            # Only this user may read it, because it contains the private key.
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
             copies = [Path(scratch) / home.database.name]

@@ -1,4 +1,4 @@
-"""The list of records that a comparison has verified, so that an interrupted one can continue (`recompute.py`).
+"""The list of records that a comparison has verified, so that an interrupted comparison can continue (`recompute.py`).
 
 The file contains a fingerprint for each match, at the position of its number. A fingerprint covers everything that was
 compared: the bytes of the record, and the ladder's facts about the match. So changed records are verified again, and so are those
@@ -23,7 +23,7 @@ _BYTES = 16
 
 def fingerprint(match: PlayedMatch, record: bytes) -> bytes:
     """Return a fingerprint of a counted match, its record, and the version of Dogana that verifies it."""
-    facts = installed_version(), replace(match, rated=True)  # its record does not depend on whether it is rated
+    facts = installed_version(), replace(match, rated=True)  # the record does not depend on whether it is rated
     return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
 
 
@@ -34,7 +34,7 @@ def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
         with file.open("rb") as source:
             source.seek((first - 1) * _BYTES)
             found = source.read((last - first + 1) * _BYTES)
-    except OSError:  # there is none, or it cannot be read: then everything is verified
+    except OSError:  # there is no file, or it cannot be read, so everything is verified
         return {}
     return {first + at: found[at * _BYTES :][:_BYTES] for at in range(len(found) // _BYTES)}
 

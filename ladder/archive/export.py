@@ -41,7 +41,7 @@ COLUMNS = (
 _FORMULA = tuple(
     "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
 )
-"""The beginnings of texts that a spreadsheet may treat as formulas, and run."""
+"""The first characters of text that a spreadsheet may treat as a formula, and run."""
 
 
 def export(store: Store, file: Path) -> int:
@@ -62,7 +62,7 @@ def export(store: Store, file: Path) -> int:
         raise LadderError(f"{file} does not say what it is to be: its name must end with .csv or .json")
     with (
         replacing(file) as part,
-        # `csv` writes line ends of its own.
+        # `csv` writes its own line endings.
         part.open("x", encoding="utf-8", newline="") as target,
         store.reading(),
     ):
@@ -121,7 +121,7 @@ def _write_csv(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def cell_of(value: Any) -> Any:
-    """Return a value as a cell: text has no hidden characters and is never a formula; options are JSON, truth values 1 or 0."""
+    """Return a value as a cell: text has no hidden characters and is never a formula; options become JSON, and truth values 1 or 0."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, dict):

@@ -27,7 +27,7 @@ class Blame:
     is_out: bool
     """False for a strike."""
     reason: str
-    """The kind of fault, in a word."""
+    """The kind of fault, in one word."""
     detail: str
     """The fault in words."""
     rule: str
@@ -47,7 +47,7 @@ class LostDecision:
     legal: tuple[str, ...]
     """The legal actions; none if it was not the seat's turn."""
     refused: tuple[str, ...]
-    """The reasons why answers to it were refused."""
+    """The reasons for which answers to this decision were refused."""
     fault: str
     """The fault that put the seat out."""
 
@@ -71,9 +71,9 @@ class Lead:
     at: int
     """The number of actions before it; 0 if the winner led from the start."""
     round: str
-    """The round of that moment, such as `round 5`; empty if the game has no rounds."""
+    """The round at that moment, such as `round 5`; empty if the game has no rounds."""
     of: int
-    """The number of all actions of the match."""
+    """The total number of actions in the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Account:
     plan: MatchPlan
     result: Result
     blames: tuple[Blame, ...]
-    """All strikes and faults, in their order."""
+    """All strikes and faults, in order."""
     lost: tuple[LostDecision, ...]
     longest: dict[Seat, LongestDecision]
     """The longest decision of each seat that was charged for one."""
@@ -100,7 +100,7 @@ def read_account(path: Path, data: bytes) -> Account:
     """Play a record again, and collect the history of its seats.
 
     Args:
-        path: the name of the record in errors.
+        path: the name of the record in error messages.
         data: its bytes.
 
     Raises:

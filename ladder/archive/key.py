@@ -1,4 +1,4 @@
-"""The key of a ladder: it signs records and the audit log. `ladder.db` contains the ladder's public key."""
+"""The key of a ladder, which signs records and the audit log. `ladder.db` contains the ladder's public key."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """
     if not store.log.key():
         new_key(home, store, replace=False)
-    # `new_key` was interrupted: the ladder already names the new key.
+    # `new_key` was interrupted after the ladder had named the new key.
     if _waiting(home, PublicKey(store.log.key())).exists():
         _put_in_place(home, store)
     key = read_private_key(home)
@@ -62,8 +62,8 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 def new_key(home: Home, store: Store, *, replace: bool) -> None:
     """Make a key, signed by the previous key if there is one. A ladder that names no key adopts the one in its folder, if any.
 
-    The private key is stored under a separate name before the ladder names the public one: even after an interruption,
-    the key that the ladder names can be found.
+    The private key is stored under a separate name before the ladder names the public one, so that the key that the
+    ladder names can be found even after an interruption.
 
     Args:
         home: the folder of the ladder.
@@ -136,7 +136,7 @@ def _waiting(home: Home, public: PublicKey) -> Path:
 
 
 def _put_in_place(home: Home, store: Store) -> None:
-    """Move the key that the ladder names to its final path. Only one command at a time does this; two could swap their keys."""
+    """Move the key that the ladder names to its final path. Only one command may do this at a time, as two could swap their keys."""
     with store.writing():
         public = PublicKey(store.log.key())
         waiting = _waiting(home, public)

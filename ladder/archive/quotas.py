@@ -1,4 +1,4 @@
-"""The size of an author's files, and the quota for it."""
+"""The size of each author's files, and the quota that limits it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_BYTES = 1024**3
 
 
 def check_quota(home: Home, store: Store, author: str, content_hash: str, default: int = DEFAULT_BYTES) -> None:
-    """Check that an author's quota allows files that have been copied. The caller must prevent other additions meanwhile.
+    """Check that an author's quota allows files that are already copied. The caller must prevent other additions meanwhile.
 
     Args:
         home: the ladder.
@@ -39,7 +39,7 @@ def check_quota(home: Home, store: Store, author: str, content_hash: str, defaul
 
 
 def used_bytes(home: Home, store: Store, author: str, *, but: str = "") -> int:
-    """Return the size of an author's files on the ladder in bytes, without those of one hash.
+    """Return the size in bytes of an author's files on the ladder, excluding those with the hash `but`.
 
     Files are stored once, whatever the number of bots and versions that use them.
     """

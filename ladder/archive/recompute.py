@@ -1,9 +1,9 @@
-"""Check the log, build the views again from its events, compare them with those of the ladder, and verify every record.
+"""Check the log, rebuild the views from its events, compare them with the ladder's own, and verify every record.
 
-The log is never repaired: others may have copies of it.
+The log is never repaired, because other people may have copies of it.
 
-Verifying a record takes a few hundredths of a second, so a million of them take a few hours. Verified records are noted
-meanwhile (`checked.py`), and a sample can be verified instead of all.
+Verifying a record takes a few hundredths of a second, so a million of them take a few hours. A comparison notes the
+records that it has verified (`checked.py`), and can verify a sample instead of all of them.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from referee.sandbox.system import processors
 from referee.version import installed_version
 
 MAX_REPORTED = 100
-"""The maximum number of lines about each kind of problem; the others are counted."""
+"""The maximum number of lines about each kind of problem; further lines are only counted."""
 _CHUNK = 32
-"""The number of records that a process gets at a time: enough to keep it busy, few enough for all processes to end together."""
+"""The number of records that a process gets at a time: enough to keep it busy, but few enough for all processes to finish together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Sample:
 
 @dataclass(slots=True)
 class Lines:
-    """Lines about problems of one kind, of which there may be a million: the first ones, and the number of all lines."""
+    """Lines about problems of one kind. There may be a million, so only the first ones are kept, but all are counted."""
 
     reported: list[str] = field(default_factory=list)
     count: int = 0
@@ -89,11 +89,11 @@ class Comparison:
     left_out: int = 0
     """The number of counted matches whose records were not verified, because they are not in the sample."""
     verified_before: int = 0
-    """The number of records that an interrupted comparison verified, and that have not changed since."""
+    """The number of records that an interrupted comparison verified and that have not changed since."""
     broken: Lines = field(default_factory=Lines)
     """Lines about records that are missing or not valid; their matches are noted (`Evidence.broken`)."""
     other_format: int = 0
-    """The number of records whose format this version does not read: from before the first release, or from a later version."""
+    """The number of records whose format this version does not read, because it is from before the first release, or newer."""
     lost: Lines = field(default_factory=Lines)
     """Lines about missing, invalid or unread records that were noted as lost for good; they are no longer a problem."""
     pruned: int = 0
@@ -154,7 +154,7 @@ class Problem:
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
     """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
 
-    All views are always built again. A comparison of all records continues where the last one was broken off.
+    All views are always rebuilt. A comparison of all records continues where the last one was interrupted.
     If the log is broken, nothing follows from it, and nothing else is compared.
 
     Args:
@@ -196,7 +196,7 @@ def _chosen(views: Store, found: Comparison, sample: Sample | None) -> Iterator[
     waiting = next(numbers, None)
     for match in views.history.all_played():
         found.matches += 1
-        # Both sequences ascend.
+        # Both sequences are in ascending order.
         while waiting is not None and waiting < match.number:
             waiting = next(numbers, None)
         if waiting == match.number:
@@ -222,13 +222,13 @@ def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison)
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
-    """Compare, and replace the ladder's views by those that follow from the events, if all records are valid.
+    """Compare, and replace the ladder's views with those that follow from the events, if all records are valid.
 
     Args:
         home: the folder of the ladder.
         store: its facts.
-        count_lost: True to note records that are missing or not valid as lost for good. Their matches still count:
-            otherwise, removing a record would undo a defeat.
+        count_lost: True to note records that are missing or not valid as lost for good. Their matches still count,
+            because otherwise, removing a record would undo a defeat.
 
     Raises:
         LadderError: if a run is going on, or for the reasons of `compare`.
@@ -238,7 +238,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         differs = not found.log and (found.differences.count or found.without_record)
         if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
-                # This adds events, which the rebuilt views must take, too.
+                # This adds events, which must also be folded into the rebuilt views.
                 store.evidence.note_lost(store.evidence.broken())
                 rebuilt.take_events()
                 rebuilt.replace_views()
@@ -270,7 +270,7 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
         yield from settled(check(home, first, known))
         return
     cores = processors()
-    # SQLite's open files must not be carried into another process by a fork.
+    # A fork must not carry SQLite's open files into another process.
     context = multiprocessing.get_context("spawn")
     waiting: deque[Future[Checked]] = deque()
     with ProcessPoolExecutor(cores, mp_context=context, initializer=become_worker) as pool:

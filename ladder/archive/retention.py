@@ -1,7 +1,8 @@
 """Pruning: the removal of old records and logs; results, ratings and the audit log stay.
 
-The ladder stores only the time of a pruning: the record of a match is pruned if the match was over and its seed revealed before
-that. So nothing is stored for each match, and an interrupted pruning only leaves records for the next one.
+The ladder stores only the time of a pruning, its age limits, and which records stay. Whether the record of a match is
+pruned follows from these, so nothing is stored for each match, and an interrupted pruning only leaves records for the
+next one.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def prune(
     *,
     dry_run: bool = False,
 ) -> Pruned:
-    """Remove the records and logs of matches that were over before a time. A run may go on meanwhile; this waits for backups.
+    """Remove the records and logs of matches that were over before a time. A run may go on meanwhile, but a pruning waits for backups.
 
     Args:
         home: the ladder.
@@ -60,7 +61,7 @@ def prune(
         dry_run: True to count without removing anything.
 
     Raises:
-        BadHome: if the pruning cannot be stored; no record was removed then.
+        BadHome: if the pruning cannot be stored; then no record was removed.
         OSError: if a file cannot be removed; the error names it.
     """
     with home.files_stay(but_mine=True), Archive(home.archive, create=False) as archive:
@@ -71,11 +72,11 @@ def prune(
         pruned = Pruned(len(records), sum(records.values()), len(logs), sum(logs.values()))
         if dry_run or not (logs or records or positions):
             return pruned
-        archive.remove(LOGS, logs)  # before the pruning is noted: on a full disk this makes the room for it
+        archive.remove(LOGS, logs)  # before the pruning is noted, because on a full disk this makes room for the note
         for path in positions:
             path.unlink(missing_ok=True)
         with store.writing():
-            # Before the records go: a missing record counts as lost unless a pruning explains it.
+            # Before the records are removed, because a missing record counts as lost unless a pruning explains it.
             store.evidence.note_pruning(records_before, logs_before, retained)
             store.log.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, retained))
         archive.remove(RECORDS, records)
@@ -98,7 +99,7 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         The number of these versions, and the size of their files in bytes.
 
     Raises:
-        BadHome: if the pruning cannot be stored; nothing was removed then.
+        BadHome: if the pruning cannot be stored; then nothing was removed.
     """
     if not home.versions.is_dir():
         return 0, 0
@@ -123,7 +124,7 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
 
 
 def by_retention(what: str, at: str) -> str:
-    """Return a text on something pruned: `what` includes the verb, and `at` is the time of the pruning in ISO 8601."""
+    """Return a text about something pruned; `what` includes the verb, and `at` is the time of the pruning in ISO 8601."""
     return f"{what} pruned on {at[:10]} by the organiser's retention"
 
 
@@ -168,7 +169,7 @@ def remove_version(home: Home, content_hash: str) -> None:
     gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = home.versions / content_hash
-        folder.chmod(0o700)  # to move a folder elsewhere is to write into it
+        folder.chmod(0o700)  # moving a folder elsewhere requires write permission for it
         folder.rename(gone / content_hash)
     finally:
         make_writable(gone)

@@ -1,4 +1,4 @@
-"""Reveal the seeds of finished blocks: seal and sign their records."""
+"""Reveal the seeds of finished blocks, and seal and sign their records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def seal_block(home: Home, store: Store, block: int) -> list[str]:
                 records[match_id] = _sealed(home, archive, match_id, seed, record_hash)
             except SealBroken as error:
                 problems.append(str(error))
-        # Before the event: after a kill in between, the next run finds these records sealed.
+        # Before the event, so that the next run finds these records sealed if this one is killed in between.
         archive.put_records(records)
     if not problems:
         store.evidence.note_sealed(block)
@@ -51,7 +51,7 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
 def _sealed(home: Home, archive: Archive, match_id: str, seed: int, record_hash: str) -> bytes:
     try:
         record = archive.record(match_id)
-        # In a sealed record the seed follows the line with the result; in most records, a signature follows the seed.
+        # In a sealed record, the seed follows the line with the result; in most records, a signature follows the seed.
         if record_hash in [line.hash for line in read_lines(record.path, record.data)[-3:-1]]:
             return record.data  # it was sealed before
         return sealed(record.path, record.data, seed, record_hash, read_private_key(home).sign_record)

@@ -32,7 +32,7 @@ from referee.sandbox.cgroup import Usage
 _QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
 _MATCHES_AT_A_TIME = 50
 _LEAST_OF_AN_ID = 2
-"""The minimum length of the id of an unscheduled match: a shorter one would mean a search of all records."""
+"""The minimum length of the beginning of an unscheduled match's id; a shorter one would mean searching all records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def qualified_in(match_id: str) -> int | None:
 
 
 def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
-    """Replay the record of a match; return True if there is one, its account, and the reason if there is no account."""
+    """Replay the record of a match; return True if there is a record, its account, and the reason if there is no account."""
     try:
         record = find_record(home, match_id)
         account = read_account(record.path, record.data)
@@ -105,7 +105,7 @@ def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
     try:
         usages = msgspec.json.decode(find_logs(home, match_id)[USAGE], type=dict[Seat, Usage])
         for usage in usages.values():
-            str(usage)  # fails for a number that is too large for words
+            str(usage)  # raises an error if a number is too large to be put into words
     except (ValueError, LookupError, OverflowError, RecursionError, RecordError):  # there is none, or it was changed
         return {}
     return usages
@@ -131,7 +131,7 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
 
 
 def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
-    """Return the logs of a match like `logs_of_match`, or none if they are damaged: the rest of an answer is still useful."""
+    """Return the logs of a match like `logs_of_match`, but none if they are damaged, because the rest of an answer is still useful."""
     try:
         return logs_of_match(home, match_id, bots)
     except RecordError:
@@ -208,10 +208,10 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
 
 def with_last_said(home: Home, version: Version, condition: Condition, reason: str) -> str:
     """Return the reason why a version failed to qualify, with its last output if its program has ended."""
-    # The output explains the end of a program; for other faults, the referee gives the reason.
+    # The output explains why a program ended; for other faults, the referee gives the reason.
     has_ended = reason.startswith((Outcome.CRASH.value, Outcome.START.value))
     said = _last_said(home, version, condition) if has_ended else ""
-    # The reason for a failed start may already quote it.
+    # The reason for a failed start may already quote the output.
     return f"{reason}; {said}" if said and said not in reason else reason
 
 

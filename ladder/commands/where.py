@@ -109,7 +109,7 @@ class Where:
         with self.desk() as desk:
             return desk.ask(request)
 
-    def fetch(self, request: Request[File]) -> tuple[str, bytes]:
+    def fetch(self, request: Request[File], max_bytes: int = MAX_FILE_BYTES) -> tuple[str, bytes]:
         """Ask for a file, and return its name and its content.
 
         Raises:
@@ -120,8 +120,8 @@ class Where:
             data = bytearray()
             for piece in file.pieces:
                 data += piece
-                if len(data) > MAX_FILE_BYTES:
-                    raise LadderError(f"the ladder answered with more than {MAX_FILE_BYTES // 1024**2} MiB")
+                if len(data) > max_bytes:
+                    raise LadderError(f"the ladder answered with more than {max_bytes // 1024**2} MiB")
             return file.name, bytes(data)
 
     @property

@@ -428,7 +428,7 @@ async def exits(rehearsal: Rehearsal) -> str:
 async def terminate(rehearsal: Rehearsal) -> str:
     """Send the program SIGTERM, and report its reaction."""
     with suppress(ProcessLookupError):  # it may have ended since
-        os.kill(_processes(rehearsal)[0], signal.SIGTERM)
+        os.kill(processes_of(rehearsal)[0], signal.SIGTERM)
     sent = time.monotonic()
     ended = await rehearsal.bot.exit(rehearsal.course.patience.exit)
     return f"it {ended} after {time.monotonic() - sent:.1f} s" if ended else "it runs on"
@@ -437,7 +437,7 @@ async def terminate(rehearsal: Rehearsal) -> str:
 # --- its processes and output ----------------------------------------------------------------------------------
 
 
-def _processes(rehearsal: Rehearsal) -> list[int]:
+def processes_of(rehearsal: Rehearsal) -> list[int]:
     """Return the processes of the bot, the program first.
 
     Raises:
@@ -452,7 +452,7 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
 
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
     """Expect the parent of each of the bot's processes, except the program, to be another of them."""
-    processes = _processes(rehearsal)
+    processes = processes_of(rehearsal)
     # An orphan goes to the process above the program, in a box or under a supervisor; otherwise, to the first process of the machine.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]

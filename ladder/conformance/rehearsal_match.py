@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -59,15 +59,15 @@ def plan_for(
 
 
 @cache
-def places(game: Game, control: TimeControl) -> Places:
-    """Find the hardest places for a bot in random matches with every number of seats."""
+def places(game: Game, control: TimeControl, seeds: Sequence[int] = SEARCHED_SEEDS) -> Places:
+    """Find the hardest places for a bot in random matches with every number of seats and each of the seeds."""
     messages = codec(game)
     single: Place | None = None
     largest: Place | None = None
     widest: Place | None = None
     longest = (0, 0, 0)
     for seats in game.seat_counts:
-        for seed in SEARCHED_SEEDS:
+        for seed in seeds:
             plan = plan_for(game, seats, control, seed)
             chance, dice = LiveChance(seed), random.Random(seed)  # noqa: S311 hides nothing
             state = game.start(plan.setup, chance)

@@ -11,7 +11,7 @@ from ladder.model.condition import Condition
 from ladder.operation.sqlite_file import SqliteFile, among_ids
 
 MAX_REASON_CHARACTERS = 2000
-"""The length to which the reason for a qualification's outcome is cut: the length of a log line is limited."""
+"""The maximum length of the reason for a qualification's outcome, because log lines have a maximum length."""
 
 
 class Admission:
@@ -38,7 +38,7 @@ class Admission:
         )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
-        """Return, for each version with a final attempt, whether it qualified, and the reason if it did not."""
+        """Return, for each version with a final attempt, whether it qualified and, if not, the reason."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
@@ -48,7 +48,7 @@ class Admission:
             """,  # noqa: S608
             [condition.id, *ids],
         )
-        # NULL stands for the permission to try again: such a version has no final attempt.
+        # NULL means that the version may try again, so it has no final attempt.
         return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
 
     def retire(self, version: int, *, retired: bool) -> None:
@@ -61,7 +61,7 @@ class Admission:
         return {row["version"] for row in rows if row["retired"]}
 
     def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
-        """Add the trial of a version whose match had lost its workers."""
+        """Add the trial of a version in whose match workers died."""
         self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:

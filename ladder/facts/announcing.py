@@ -14,23 +14,23 @@ from referee.registry import find, shipped_board
 from referee.tournament.plan import Format, size_problem
 
 MAX_MATCHES = 100_000
-"""The maximum number of matches in an event: a run keeps the plan of all of them in memory, and pages read it."""
+"""The maximum number of matches in an event, because a run keeps the whole plan in memory and pages read it."""
 
 
 def read_closing(text: str) -> str:
-    """Return a closing time in the form in which the ladder writes times.
+    """Return a closing time in the ladder's time format.
 
     Raises:
         LadderError: if it is not a time, has no time zone, or is in the past.
     """
     try:
         at = datetime.fromisoformat(text)
-        # Times are compared as texts, here and in SQL, so all of them need one form.
+        # Times are compared as text, here and in SQL, so all of them must have the same format.
         written = at.astimezone(UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError):
         raise LadderError(f"{text!r} is not a time; write it as in 2026-12-18T18:00Z") from None
     if at.tzinfo is None:
-        local = text if ":" in text else at.isoformat()  # a date alone takes no time zone
+        local = text if ":" in text else at.isoformat()  # a date without a time takes no time zone
         raise LadderError(f"{text!r} has no time zone; write {local}Z for UTC, or for instance {local}+01:00")
     if written <= now():
         raise LadderError(f"{text} is in the past; an event must close in the future")
@@ -41,7 +41,7 @@ def announce(store: Store, terms: TournamentTerms) -> None:
     """Announce an event.
 
     Raises:
-        LadderError: if its terms contradict each other or the game, or its name is taken or could be mistaken for another.
+        LadderError: if its terms contradict each other or the game, or its name is taken or could be confused with another.
     """
     with store.writing():
         for one in store.tournaments.all():
@@ -84,7 +84,7 @@ def _problem(terms: TournamentTerms) -> str:
         return problem
     for condition in terms.conditions:
         game = find(condition.game)
-        # The number of entrants is known only at the close, so any size of table may come up in a knockout.
+        # The number of entrants is known only at the close, so a knockout may need tables of any size.
         for size in sorted(terms.table_sizes()):
             try:
                 game.setup(size, condition.options, shipped_board(game))

@@ -1,8 +1,8 @@
-"""The number of matches a day that an author may have, and the number scheduled today.
+"""The budgets of authors: the number of matches a day that each may have, and the number scheduled today.
 
-Days are those of UTC, and a match counts for the day on which its block was scheduled. All matches of the ladder's own blocks
-count, under every condition, each once for every author in it. Blocks are never split, so the last one of a day may exceed
-the budget.
+Days are UTC days, and a match counts towards the day on which its block was scheduled. All matches in the ladder's own
+blocks count, whatever their condition, and each counts once for every author in it. Blocks are never split, so the last
+block of a day may exceed the budget.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEXT_DAY = "00:00 UTC"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The budget of an author for today, and its use."""
+    """An author's budget for today, and the part of it that is used."""
 
     author: str
     matches: int
@@ -33,7 +33,7 @@ class Budget:
 
 
 class Budgets:
-    """The limits of authors: matches a day, and bytes on the disk."""
+    """The limits on authors: matches a day, and bytes on disk."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -45,7 +45,7 @@ class Budgets:
 
     def of_today(self) -> dict[str, Budget]:
         """Return today's budgets, by author."""
-        # NULL lifts an earlier budget.
+        # NULL cancels an earlier budget.
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
             """

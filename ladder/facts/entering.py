@@ -18,11 +18,11 @@ from ladder.model.match import HOUSE, Version
 from ladder.model.tournament import EnteredVersion, LadderTournament, Phase, TournamentTerms
 
 MAX_LEFT_OUT = 500
-"""The maximum number of left-out versions in the log, with their reasons: the length of a log line is limited."""
+"""The maximum number of left-out versions that the log lists, because log lines have a maximum length."""
 
 
 MAX_REASON_CHARACTERS = 200
-"""The length to which the reason for leaving out a version is cut: the length of a log line is limited."""
+"""The maximum length of the reason for leaving out a version, because log lines have a maximum length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,14 @@ class EntryList:
     entrants: Sequence[EnteredVersion]
     """The entrants, in the order of their seeding, which is the order of the standings."""
     left_out: Sequence[tuple[Version, str]]
-    """The other versions that are not replaced, each with the reason why it is left out."""
+    """The other versions that are not replaced, each with the reason for leaving it out."""
 
 
 def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
     """Return the entry list that an event with these terms would have if it closed now.
 
-    The order of the standings also decides at the cut. Versions without a place come last, the oldest first.
+    The order of the standings also decides which versions make the cut. Versions without a place come last, oldest
+    first.
     """
     seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
@@ -59,14 +60,14 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
 
 
 def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
-    """Return the places of versions in the standings of a game, or over several games, best first."""
+    """Return the places of versions in the standings of one game, or in the ranking over several games, best first."""
     if len(conditions) == 1:
         return {version: placing.number for version, placing in places(store, conditions[0]).items()}
     return {version: number for number, version in enumerate(fitted_overall(store, conditions), 1)}
 
 
 def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, str]:
-    """Return the versions that are not replaced, each with the obstacle to its entry, or an empty text, whatever its place."""
+    """Return the versions that are not replaced, whatever their place, each with the obstacle to its entry, if any."""
     found: dict[Version, dict[Condition, Standing]] = {}
     for condition in conditions:
         for one in statuses(store, condition):
@@ -89,7 +90,7 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
 
 
 def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
-    """Return the reason why a version cannot be entered, or an empty text. A newer version may replace it in some games."""
+    """Return the reason why a version cannot be entered, or an empty text. A newer one may have replaced it in some games."""
     if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
     for condition in conditions:
@@ -103,7 +104,7 @@ def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[
 
 
 def close_due(store: Store) -> list[LadderTournament]:
-    """Close the events whose time has come, and return them. The run calls this before it adds anything to the log.
+    """Close the events whose closing time has passed, and return them. A run calls this before it adds anything to the log.
 
     Only a run qualifies versions and counts matches, so nothing that happened after the closing time affects the entrants.
     """
@@ -112,7 +113,7 @@ def close_due(store: Store) -> list[LadderTournament]:
         # The fit can take seconds. It is cached here, before the transaction, so that nobody has to wait for the log.
         _seeding(store, one.terms.conditions)
         with store.writing():
-            # In the transaction of the close: a recomputation chooses again from the views just before the close.
+            # Inside the closing transaction, because a recomputation chooses again from the views just before the close.
             found = entry_list(store, one.terms)
             left_out = [(version, reason[:MAX_REASON_CHARACTERS]) for version, reason in found.left_out[:MAX_LEFT_OUT]]
             store.tournaments.close(one, found.entrants, left_out)

@@ -1,7 +1,7 @@
 """The events of a ladder, one line each, in the order in which they happened. They are the only facts.
 
-`append` is the only way to add an event. It chains the event to the one before and folds it into the views (`fold.py`), in one
-transaction: even if a process is killed, an event and its consequences are stored together or not at all.
+`append` is the only way to add an event. In one transaction, it chains the event to the previous one and folds it into
+the views (`fold.py`), so an event and its consequences are stored together or not at all, even if a process is killed.
 The published audit log contains the same lines; `archive/audit_log.py` signs and writes it.
 """
 
@@ -19,7 +19,7 @@ from referee.version import installed_version
 
 
 def now() -> str:
-    """Return the current time as the ladder writes it: ISO 8601, UTC, to the millisecond."""
+    """Return the current time in the ladder's format: ISO 8601, UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

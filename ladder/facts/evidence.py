@@ -1,4 +1,4 @@
-"""The records of a ladder: those whose seeds are revealed, lost ones, and pruned ones."""
+"""The state of a ladder's records: sealed (their seeds are revealed), lost, or pruned."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RetainedRecords:
     bots: tuple[str, ...] = ()
     """The bots whose matches keep their records."""
     one_block_of: int = 0
-    """The matches of blocks whose number is divisible by this keep their records; 0 for no block."""
+    """A match keeps its record if the number of its block is divisible by this; 0 for no block."""
 
 
 NONE_RETAINED = RetainedRecords()
@@ -37,7 +37,7 @@ _RETAINED = """(
 
 
 class Evidence:
-    """The records of a ladder: sealed, lost, and pruned."""
+    """The state of a ladder's records: sealed, lost, or pruned."""
 
     def __init__(self, file: SqliteFile, log: Log, schedule: Schedule) -> None:
         self._file = file
@@ -51,7 +51,7 @@ class Evidence:
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return the match id, seed and record hash of each counted match of a block, except matches whose record was lost."""
+        """Return the match id, seed and record hash of each counted match in a block, except matches whose record was lost."""
         rows = self._file.rows(
             f"""
             select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
@@ -92,7 +92,7 @@ class Evidence:
         self._file.write("insert into temp.broken (match) values (?)", [match_id])
 
     def broken(self) -> Iterator[str]:
-        """Return the matches in the list of `note_broken`, in the order in which they were added."""
+        """Return the matches that `note_broken` has listed, in the order in which they were added."""
         return (row["match"] for row in self._file.each("select match from temp.broken order by rowid"))
 
     def lost_at(self, match_id: str) -> str:
@@ -103,7 +103,7 @@ class Evidence:
     def note_pruning(
         self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
     ) -> None:
-        """Add a pruning of the records and the logs of matches that were over before these times; None stands for no pruning."""
+        """Add a pruning of the records and logs of matches that were over before these times; None means no pruning."""
         self._log.append(
             "pruning",
             {
@@ -149,11 +149,11 @@ class Evidence:
     def ended(
         self, match_ids: Iterable[str], retained: RetainedRecords = NONE_RETAINED
     ) -> Iterator[tuple[str, str | None, bool]]:
-        """Yield the end of each match in a list of ids.
+        """Yield, for each match in a list of ids, the time when it ended, and whether a pruning keeps its record.
 
         Yields:
-            The id; the time of the end, in ISO 8601, UTC, or None if the match does not count; and True if a pruning keeps the
-            record, because the seed of its block is not revealed yet, or the record is retained.
+            The id; the time when the match ended, in ISO 8601, UTC, or None if the match does not count; and True if a
+            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained.
         """
         for some in batches(match_ids, _AT_A_TIME):
             # Left joins: the matches of qualifications and trials are in none of these tables.

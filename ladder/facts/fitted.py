@@ -1,7 +1,7 @@
 """The fit of a condition: the strengths of its versions according to the counted results.
 
-It is computed when somebody reads it, from the first results (`first_seats`), and again after about a 64th more are counted.
-A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
+It is computed when it is read, from the first results (`first_seats`), and again when about 1/64 more have been
+counted. A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ladder.model.overall import Overall
 
 _STEPS = 6
-"""A fit is computed again when the evidence has grown by a fraction between 2 ** -_STEPS and half of this."""
+"""A fit is computed again when the evidence has grown by a fraction between 2 ** -_STEPS and half of that."""
 
 
 @dataclass(slots=True)
@@ -34,14 +34,14 @@ class _CachedFit:
     seats: int = 0
     """The number of fitted seats, from `first_seats`."""
     repairs: int = 0
-    """The number of rebuilds of the ladder's views before this fit."""
+    """The number of times that the ladder's views were rebuilt before this fit."""
     last: _Result | None = None
-    """The last fitted result. A different history, such as a restored backup, has a different match under its number."""
+    """The last fitted result. In a different history, such as a restored backup, another match has its number."""
 
 
 @dataclass(slots=True)
 class _CachedOverall:
-    """The overall standings of versions over several conditions, and the fits from which they follow."""
+    """The overall standings of versions over several conditions, and the fits from which they were computed."""
 
     lock: Lock = field(default_factory=Lock)
     fits: Sequence[Fit] = ()
@@ -65,7 +65,7 @@ def fitted(store: Store, condition: Condition) -> Fit:
     Concurrent callers wait for the same fit.
     """
     cached = _cached.setdefault((store.file.path.resolve(), condition.id), _CachedFit())
-    # Take the lock first: a caller that has waited for a fit then also reads the results counted meanwhile.
+    # Take the lock first, so that a caller that has waited for a fit also reads the results counted in the meantime.
     with cached.lock, store.reading():
         seats, repairs = first_seats(_rated_seats(store, condition)), store.log.repairs()
         if (
@@ -84,7 +84,7 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
     cached = _cached_overall.setdefault(key, _CachedOverall())
     with cached.lock:
         fits = [fitted(store, condition) for condition in conditions]
-        # Fits are compared by identity: `Fit` is a mapping, which == would compare version by version.
+        # Fits are compared by identity, because `Fit` is a mapping and == would compare it version by version.
         if list(map(id, fits)) != list(map(id, cached.fits)):
             from ladder.model.overall import overall  # needs numpy
 
@@ -93,9 +93,9 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
 
 
 def first_seats(rated: int) -> int:
-    """Return the number of rated seats to fit: all of them up to 127; beyond that, all but at most a 64th.
+    """Return the number of rated seats to fit: all of them up to 127, and beyond that, all but 1/64 at most.
 
-    So a fit is computed after each match on a small ladder, and rarely on a large one, where it takes a long time.
+    A small ladder is therefore fitted after each match, and a large one rarely, because its fit takes a long time.
     """
     step = 1 << max(0, rated.bit_length() - 1 - _STEPS)
     return rated - rated % step
@@ -119,7 +119,7 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
     for row in store.file.each(_RATED, [Outcome.START.value, condition.id]):
         versions, ranks, absent = (_numbers(row[column]) for column in ("versions", "ranks", "absent"))
         seats -= len(versions)
-        # The rounded number can end within a match; that match waits for the next fit.
+        # The rounded number may fall within a match, which then waits for the next fit.
         if seats < 0:
             break
         rated_ones = rated_versions(
@@ -137,7 +137,7 @@ def _numbers(text: str | None) -> tuple[int, ...]:
 
 
 # The seats of a match come in any order, but all three columns have the same order.
-# `cross` makes SQLite use the index of `appearances`, which is in the order of the numbers: nothing is sorted.
+# `cross` makes SQLite use the index of `appearances`, which is in the order of the numbers, so nothing is sorted.
 _RATED = """
 select under.number, results.match, matches.block, blocks.guests, group_concat(seats.version) as versions,
     group_concat(seat_results.rank) as ranks, group_concat(iif(outcome = ?, seats.version, null)) as absent

@@ -1,7 +1,7 @@
 """The fold of events into the views of a ladder (`schema.py`): one function for each type of event.
 
-An event contains only public facts, and names bots as people do ("mybot v2"). A function reads nothing but its event and the
-views that follow from the events before it. So the same events always give the same views, whenever they are folded.
+An event contains only public facts, and names bots as people do ("mybot v2"). A function reads only its event and the
+views that follow from earlier events, so the same events always give the same views, whenever they are folded.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def fold(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _begin(db: sqlite3.Connection, event: Event) -> None:
-    """Do nothing: a ladder begins with empty views."""
+    """Do nothing, because a ladder begins with empty views."""
 
 
 def _key(db: sqlite3.Connection, event: Event) -> None:
@@ -194,7 +194,7 @@ def _add_to_queue(
 
 
 def _add_to_day(db: sqlite3.Connection, day: str, matches: int, versions: Sequence[int]) -> None:
-    """Count matches towards the budgets of the authors with a bot in them."""
+    """Count matches towards the budget of each author who has a bot in them."""
     db.execute(
         """
         insert into days (day, author, matches)
@@ -254,7 +254,7 @@ def _tournament_closed(db: sqlite3.Connection, event: Event) -> None:
 
 def _tournament_block(db: sqlite3.Connection, event: Event) -> None:
     tables = {match["match"]: [_version_id(db, label) for label in match["seats"]] for match in event["matches"]}
-    # No queue, tally or budget changes: events do not represent the ladder's own schedule (decision 46).
+    # No queue, tally or budget changes, because events are not part of the ladder's own schedule (decision 46).
     seats = len(next(iter(tables.values())))
     _add_block(db, event, seats, guests=False, tournament=_tournament_id(db, event), fixture=event["fixture"])
     _add_matches(db, event["block"], _condition_id(db, event), tables)
@@ -334,7 +334,7 @@ def _seated(db: sqlite3.Connection, match_id: str) -> _Seated:
 
 
 def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
-    """Return True if a match with the same digest, condition and seats was counted before: it is not new evidence."""
+    """Return True if a match with the same digest, condition and seats was counted before, so this is no new evidence."""
     rows = db.execute(
         """
         select results.match, seats.version
@@ -360,7 +360,7 @@ def _rated(db: sqlite3.Connection, match: _Seated, event: Event) -> dict[int, Ra
         """,
         [json.dumps(match.versions)],
     ):
-        # By id, so that the previous version of each one is known: an unrated version starts from the last rated one before it.
+        # In the order of ids, so that the predecessor of each is known: an unrated version starts from its last rated one.
         parents[version], newest[bot] = newest.get(bot), version
     known = {
         version: Rating(mu, sigma)
@@ -385,7 +385,7 @@ def _tally(
     db: sqlite3.Connection, match: _Seated, ranks: Sequence[int], outs: Sequence[bool], *, is_rated: bool
 ) -> None:
     """Count a match for each version in it, and for each pair of them."""
-    # The row has existed since the block was scheduled. `?3` is 0 for a seat that played to the end: its series of faults ends.
+    # The row has existed since the block was scheduled. `?3` is 0 for a seat that played to the end, which ends its series of faults.
     db.executemany(
         """
         update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
@@ -418,7 +418,7 @@ def _note_ratings(db: sqlite3.Connection, match: _Seated, ratings: Mapping[int, 
         """,
         ([match.condition, version, rating.mu, rating.sigma] for version, rating in ratings.items()),
     )
-    # Only the rating after the last rated match of a block stays.
+    # Only the rating after a block's last rated match is kept.
     db.executemany(
         """
         insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
@@ -479,7 +479,7 @@ def _bot_id(db: sqlite3.Connection, name: str) -> int:
 
 def _version_id(db: sqlite3.Connection, label: str) -> int:
     """Return the id of a version by its label, as in "mybot v2"."""
-    # Names of bots contain no spaces.
+    # Bot names contain no spaces.
     bot, _, number = label.rpartition(" v")
     return _one(
         db,

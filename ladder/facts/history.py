@@ -24,12 +24,12 @@ LAST_MATCHES = 200
 LAST_BLOCKS = 100
 """The maximum number of blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
-"""The maximum number of versions of a bot in one history of ratings."""
+"""The maximum number of a bot's versions in one rating history."""
 LAST_TOGETHER = 2000
 """The maximum number of a version's most recent matches that are searched for matches with a second version."""
 
 _LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
-"""The SQL for the numbers of the most recent matches of a version, and its seats in them."""
+"""The SQL for the numbers of a version's most recent matches, and its seats in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Score:
 
     matches: int
     ahead: int
-    """The number of matches in which it was placed before the other."""
+    """The number of matches in which it was placed above the other."""
     tied: int
     behind: int
 
@@ -114,7 +114,7 @@ class SeatTally:
     matches: int
     """The number of matches."""
     wins: int
-    """The number of matches in which it was first, shared first places included."""
+    """The number of matches in which it was first, including shared first places."""
     out: int
     """The number of matches in which it was out."""
     mean_rank: float
@@ -210,7 +210,7 @@ class MatchHistory:
 
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
         """Return the matches with these numbers, in the same order."""
-        # Only the versions in these matches are read: a ladder may have thousands.
+        # Only the versions in these matches are read, because a ladder may have thousands.
         which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
         [among] = self._file.rows(
             f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
@@ -280,7 +280,7 @@ class MatchHistory:
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
-        """Return the counted matches of the block of a match, including the match itself, by rotation."""
+        """Return the counted matches in the same block as a match, including the match itself, by rotation."""
         rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
@@ -312,7 +312,7 @@ class MatchHistory:
     def rating_history(
         self, versions: Collection[int], condition: Condition, limit: int
     ) -> dict[int, dict[int, Rating]]:
-        """Return each version's rating after its last blocks with a rated match, by version and block, in order.
+        """Return each version's rating after each of its last blocks with a rated match, by version and block, in order.
 
         Args:
             versions: the ids of the versions.
@@ -418,7 +418,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return those of the most recent matches of `one` in which `other` sat, too, newest first."""
+        """Return the matches in which `other` also sat, among the most recent matches of `one`, newest first."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last

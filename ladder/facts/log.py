@@ -24,7 +24,7 @@ class Log:
             append(self._file.db.conn, kind, content)
 
     def lines(self, after: int = 0) -> Iterator[str]:
-        """Read the lines of all events after the event with this number; inside `reading`, they come from one snapshot."""
+        """Read the lines of all events after this event number; within `reading`, all reads come from one snapshot."""
         rows = self._file.each("select line from events where number > ? order by number", [after])
         return (row["line"] for row in rows)
 
@@ -34,11 +34,11 @@ class Log:
         return str(rows[0]["key"]) if rows else ""
 
     def add_key(self, key: str, signature: str) -> None:
-        """Make a public key the key of the ladder.
+        """Make a public key the ladder's key.
 
         Args:
             key: the key.
-            signature: the signature of the handover by the previous key; empty if there was no such key, or it is lost.
+            signature: the previous key's signature of the handover; empty if there was no previous key, or it is lost.
         """
         self.append("key", {"key": key, "signature": signature})
 

@@ -1,7 +1,7 @@
 """The views of a ladder, rebuilt from its events in a temporary file, and compared with the ladder's own (`recompute.py`).
 
-The file is in Python's folder for temporary files, and about as large as `ladder.db`. It is not kept in memory, except
-for the fits by which the entrants of closed events were chosen.
+The file is in Python's folder for temporary files, and is about as large as `ladder.db`. Only the fits by which the
+entrants of closed events were chosen are kept in memory.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from referee.records.audit_book import unfit
 from referee.records.audit_log import AuditError, Reader
 
 _NAME = "audit log"
-"""The name of the log in errors."""
+"""The name of the log in error messages."""
 
 
 class Rebuilt:
-    """The views of a ladder, rebuilt from its events. Close it, or use it as a context manager.
+    """The views of a ladder, rebuilt from its events. Close this object after use, or use it as a context manager.
 
     Attributes:
-        views: the views, to be read like those of a ladder. The events are read from the ladder, not copied.
+        views: the views, which can be read in the same way as a ladder's. The events are read from the ladder, not copied.
     """
 
     def __init__(self, ladder: SqliteFile) -> None:
@@ -47,12 +47,12 @@ class Rebuilt:
         self._path = Path(self._folder.name) / "views.db"
         self.views = Store(self._path, create=True)
         self._file = self.views.file
-        # After a crash nobody needs this file.
+        # Nobody needs this file after a crash.
         for pragma in ("journal_mode = off", "synchronous = off"):
             self._file.db.execute(f"pragma {pragma}").close()
         self._is_attached = False
         self._unearned: list[str] = []
-        """A line for each event whose entrants are not the best placed versions."""
+        """A line for each event whose entrants are not the best-placed versions."""
 
     def __enter__(self) -> Self:
         return self
@@ -93,7 +93,7 @@ class Rebuilt:
                 )
 
     def _check_entrants(self, event: Event) -> None:
-        """Add a problem if the entrants of a closing event are not the best placed versions; call it before the close is folded."""
+        """Add a problem if a closing event's entrants are not the best-placed versions; call this before folding the close."""
         name = event["tournament"]
         best = entry_list(self.views, self.views.tournaments.find(name).terms).entrants
         pairs = zip_longest(
@@ -126,7 +126,7 @@ class Rebuilt:
         return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
 
     def differences(self) -> Iterator[str]:
-        """Yield a line for each difference between the ladder's views and these, in both directions; call it inside `reading`."""
+        """Yield a line for each difference between the ladder's views and these, in both directions; call this within `reading`."""
         self._attach()
         for view in VIEWS:
             columns = [row["name"] for row in self._file.rows("select name from pragma_table_info(?)", [view])]
@@ -185,7 +185,7 @@ class Rebuilt:
         for view in reversed(VIEWS):
             self._ladder.write(f"delete from main.{view}")  # noqa: S608
         for view in VIEWS:
-            # "where true" keeps SQLite from copying whole pages: then it would miss rows to which private tables refer.
+            # "where true" keeps SQLite from copying whole pages, which would miss rows to which private tables refer.
             self._ladder.write(f"insert into main.{view} select * from again.{view} where true")  # noqa: S608
 
     def _attach(self) -> None:
@@ -194,7 +194,7 @@ class Rebuilt:
             self._is_attached = True
 
     def detach(self) -> None:
-        """Detach the temporary file. While it is attached, a writing transaction of the ladder would lock it, too."""
+        """Detach the temporary file. While it is attached, a writing transaction of the ladder would also lock it."""
         if self._is_attached:
             self._ladder.write("detach database again")
             self._is_attached = False

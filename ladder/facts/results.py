@@ -15,7 +15,7 @@ from referee.live.seats.telemetry import KeyValues
 from referee.match.result import Result, milliseconds
 
 MAX_REASON_CHARACTERS = 500
-"""The length to which the reason for a void match is cut."""
+"""The maximum length of the reason for a void match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class Tally:
     different: int = 0
     """The number of counted matches that differ from every earlier match between the same versions in the same seats."""
     wins: int = 0
-    """The number of matches in which it was first, shared first places included."""
+    """The number of matches in which it was first, including shared first places."""
     faults: int = 0
-    """The number of matches in which it was out by a fault of its own."""
+    """The number of matches in which it was out through its own fault."""
     faults_in_a_row: int = 0
-    """The length of the current series of matches that it did not play to the end."""
+    """The number of its latest consecutive matches that it did not play to the end."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if it never was."""
     blocks: int = 0
@@ -107,9 +107,9 @@ class Results:
             return attempt
 
     def give_up(self, match: Match, reason: str) -> None:
-        """Give up a match: it is not played again."""
+        """Give up a match, so that it is not played again."""
         with self._file.writing():
-            # The number of its void attempts marks a match as given up; `Tournaments.results` counts them, too.
+            # A match with this number of void attempts is given up; `Tournaments.results` counts the attempts, too.
             while self.void(match, reason) < MAX_VOIDS:
                 pass
 

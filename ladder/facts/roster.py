@@ -28,7 +28,7 @@ class ConnectedBot:
     is_leaving: bool
     """True if it is only finishing its current blocks."""
     since: str
-    """The time of its arrival, in ISO 8601, UTC."""
+    """The time at which it connected, in ISO 8601, UTC."""
 
 
 MAX_NAMED = 5
@@ -52,7 +52,7 @@ class Roster:
         games: Sequence[str],
         language: str = "",
     ) -> tuple[Version, bool]:
-        """Add a version, and its bot if that is new; return the version, and True if the version is new.
+        """Add a version, and its bot if the bot is new; return the version, and True if the version is new.
 
         Raises:
             BadName: if the bot belongs to another author, or its name could be confused with another bot's.
@@ -68,7 +68,7 @@ class Roster:
                     "select 1 + count(*) as number from versions join bots on bots.id = versions.bot where name = ?",
                     [bot],
                 )
-                # The log is public: it commits to the command by a hash, and does not show it.
+                # The log is public, so it commits to the command with a hash and does not show it.
                 command = json.dumps(list(run))
                 self._log.append(
                     "version",
@@ -101,7 +101,7 @@ class Roster:
         return self.versions([version])[version].label
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
-        """Check that the names of a new bot and its author cannot be confused with others, house bots included."""
+        """Check that nobody can confuse the names of a new bot and its author with other names, including house bots'."""
         known = {row["name"]: row["author"] for row in self._file.rows("select name, author from bots order by id")}
         if bot in known or author == HOUSE:  # an older ladder may have both
             return
@@ -134,7 +134,7 @@ class Roster:
     def _read_versions(self, among: Collection[int] | None) -> dict[int, Version]:
         found: dict[int, Version] = {}
         latest: dict[str, int] = {}
-        # Always whole bots, in the order of their versions, so that each version finds its parent.
+        # Whole bots are read, in the order of their versions, so that each version finds its parent.
         # The commands are private, so rebuilt views lack them.
         which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
         for row in self._file.rows(
@@ -236,7 +236,7 @@ class Roster:
             clock: the time control, as `TimeControl` writes it.
         """
         with self._file.writing():
-            # One transaction, so that two commands at once do not add it twice.
+            # One transaction, so that two concurrent commands do not add it twice.
             key = [game, json.dumps(dict(options)), clock]
             if not self._file.rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key):
                 self._log.append("condition", {"game": game, "options": dict(options), "clock": clock})
@@ -255,7 +255,7 @@ class Roster:
         return [condition for condition in self.conditions().values() if condition.game == game]
 
     def connect(self, version: int, matches: int, since: str | None = None) -> None:
-        """Add the connection of a bot at home, with its maximum of concurrent matches and its start (ISO 8601, UTC)."""
+        """Add the connection of a bot at home, with its start (ISO 8601, UTC) and the bot's maximum of concurrent matches."""
         with self._file.writing():
             self._file.write(
                 "insert or replace into connections (version, matches, leaving, since) values (?, ?, 0, ?)",
@@ -268,7 +268,7 @@ class Roster:
             self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
-        """Remove the connection of a bot at home, with `since` only if it began then; without a version, remove all connections."""
+        """Remove the connection of a bot at home (with `since`, only if it began then), or without a version, all of them."""
         with self._file.writing():
             self._file.write(
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]

@@ -40,7 +40,7 @@ class Schedule:
         Args:
             condition: the condition of its matches.
             seed: the seed of all its matches.
-            tables: for each match id the version in each seat, in the order of the rotations.
+            tables: the version in each seat, by match id, in the order of the rotations.
             schedule_seed: the seed from which the pairings were drawn.
             lowest: the lowest round in which any version was due.
             due: the next due times of the versions in the block, and the first due times of versions that have joined.
@@ -75,7 +75,7 @@ class Schedule:
 
     def unfinished(self, condition: Condition) -> list[Match]:
         """Return the open matches under a condition: scheduled, neither counted nor given up, in order."""
-        # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
+        # "cross" keeps SQLite from walking through all matches in order to avoid a sort.
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version, (select count(*) from voids where voids.match = matches.id) as voids
@@ -106,7 +106,7 @@ class Schedule:
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return the number of blocks under a condition after the given block, or of all blocks for 0."""
+        """Return the number of blocks under a condition after the given block; 0 counts all of its blocks."""
         if not block:
             # A view already contains this number.
             return sum(self.blocks_by_seats(condition).values())
@@ -144,7 +144,7 @@ class Schedule:
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
-        """Return the scheduled match with an id; None if there is none."""
+        """Return the scheduled match with this id; None if there is none."""
         rows = self._file.rows(
             f"""
             select {MATCH}, seats.version
@@ -160,7 +160,7 @@ class Schedule:
         )
 
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:
-        """Return the ids of scheduled matches that begin with this text, in order."""
+        """Return the scheduled match ids that begin with this text, in order."""
         rows = self._file.rows(
             # A range uses the primary key, and needs no escapes, unlike a pattern.
             "select id from matches where id between ? and ? order by id limit ?",
@@ -178,7 +178,7 @@ class Schedule:
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
         """Return, for each version in `some`, the number of blocks in which it met versions in `others`; zeros are left out."""
-        # `cross`: SQLite looks up the few pairs by the primary key, instead of reading all pairs of the condition.
+        # `cross` makes SQLite look up the few pairs by the primary key, instead of reading all pairs of the condition.
         rows = self._file.rows(
             """
             select some.value as version, sum(blocks) as blocks

@@ -14,7 +14,7 @@ qualifications          whether a version has qualified, or may try once more; t
 retirements             versions that the organiser has retired, or brought back; the last row counts
 consents                bots that people may, or no longer may, play against at tables; the last row counts
 blocks, matches, seats  the schedule: a block plays one seed in every rotation of the seats, on the ladder or in an event
-results, seat_results   the results; `results.number` is the order in which matches count
+results, seat_results   the results; `results.number` is the order in which matches were counted
 voids                   attempts at a match without a result
 trials                  versions that were put on trial because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they still count (`recompute.py`)
@@ -25,7 +25,7 @@ tallies                 for each condition and version: matches, wins, faults, .
 meetings                for each pair of versions: the number of blocks in which both sat
 scores                  for each pair of versions: their common matches, and how often the first was ahead
 table_sizes             for each number of seats: the number of blocks
-appearances             for each seat of a counted match: its version, and whether that lost or was out
+appearances             for each seat of a counted match: its version, and whether the version lost or was out
 tournaments             events: their terms, the times of their close and end, and their seed once it is revealed
 tournament_conditions   the conditions of each event, in the order of its games
 entrants                the versions entered in each event, in the order of their seeding
@@ -34,16 +34,16 @@ open_matches            scheduled matches that are neither counted nor given up
 dues                    for each condition and version: its due time (`schedule.py`)
 days                    for each day and author: the number of scheduled matches (`budgets.py`)
 
-The private tables contain the facts that must not be public. They affect no rating, and are not in the log:
+The private tables contain the facts that must not be public. They do not affect ratings, and are not in the log:
 
 seeds                   the seeds of blocks that are not over; the log contains their commitments
 tournament_seeds        the seeds of events that are not over; the log contains their commitments
 commands                the command that starts each version; the log contains its hash
-telemetry               the reports of bots to their authors on their thinking, summed for each match, seat and key
+telemetry               what bots report to their authors about their thinking, summed for each match, seat and key
 authors, tokens         the authors who may ask over the network, and the tokens that identify them
 budgets                 the maximum number of an author's matches a day; the last row counts (`budgets.py`)
 quotas                  the maximum size of an author's files, in bytes; the last row counts
-acts                    changes, such as bots submitted or budgets set, each with the person who made it
+acts                    changes, such as a submitted bot or a set budget, each with the person who made it
 connections             the bots at home that are connected at this moment
 """
 

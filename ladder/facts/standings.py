@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
-"""The number of consecutive matches in which a version is out before it is suspended: it would cost everybody time."""
+"""A version is suspended after it is out in this many consecutive matches, because it would cost everybody time."""
 
 
 class Status(StrEnum):
@@ -42,7 +42,7 @@ class Status(StrEnum):
     FAILED = "not qualified"
     SUSPENDED = "suspended"
     RETIRED = "retired"
-    """The organiser has taken it out."""
+    """The organiser has taken it off the ladder."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
     AWAY = "not connected"
@@ -77,7 +77,7 @@ class Placing:
     estimate: Estimate | None
     """Its strength, and the places left open by its matches; None if all its matches are newer than the fit."""
     lift: float
-    """The median difference, live rating less strength, over all versions under the condition that have both; 0 if none has."""
+    """The median of live rating minus strength, over all versions under the condition that have both; 0 if none does."""
 
 
 def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
@@ -195,7 +195,7 @@ def _statuses(
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()
     staying = [version for version in playing if version.id not in retired]
-    # `newest` skips failed versions, and the next line untried ones, too: while a new version waits to qualify, the old one plays.
+    # `newest` skips failed versions. The next line also skips untried ones, whose predecessors play until they qualify.
     newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
@@ -228,7 +228,7 @@ def at_rest(store: Store) -> set[int]:
     """Return the submitted versions that will not be started again unless somebody brings them back.
 
     They are retired, or have not qualified or are replaced under every possible condition. Two playable versions of each bot
-    are left out: a bot falls back on its previous version if its newest one does not qualify or is retired.
+    are left out, because a bot falls back on its previous version if its newest one does not qualify or is retired.
     """
     versions, retired = store.roster.versions(), store.admission.retired()
     found: dict[int, set[Status]] = {}
@@ -275,7 +275,7 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
         LadderError: if none of them needs this.
     """
     with store.writing():
-        # Retired ones first: while a version is retired, its status does not show that it has failed or is suspended.
+        # Retired versions come first, because their status does not show whether they have failed or are suspended.
         back = [version for version in versions if version.id in store.admission.retired()]
         for version in back:
             store.admission.retire(version.id, retired=False)

@@ -1,6 +1,6 @@
 """The facts of a ladder, in one SQLite file: events, the views that follow from them, and private tables (`schema.py`).
 
-Each part reads the views of its topic, and writes by adding an event (`entries.append`).
+Each part reads the views on its topic, and writes by adding an event (`entries.append`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ladder.operation.sqlite_file import SqliteFile
 
 
 class Store:
-    """The facts of a ladder. Use it as a context manager, or close it.
+    """The facts of a ladder. Use this object as a context manager, or close it after use.
 
     Attributes:
         file: the SQLite file, with its transactions.
@@ -76,11 +76,12 @@ class Store:
     def reading(self) -> Iterator[None]:
         """Read everything inside from one snapshot; see `SqliteFile.reading`.
 
-        Most questions need all versions several times. They are read once for each snapshot, so no version may be added inside.
+        Most questions need all versions several times, so these are read once per snapshot, and none may be added
+        meanwhile.
         """
         is_within = self.file.is_in_transaction
         with self.file.reading():
-            # Within another `reading` the versions are already cached; within `writing` some may still be added.
+            # Within another `reading`, the versions are already cached; within `writing`, some may still be added.
             if is_within:
                 yield
                 return
@@ -94,7 +95,7 @@ def open_file(path: Path, *, create: bool, outwaits: bool = False) -> SqliteFile
     Args:
         path: `ladder.db` in the folder of the ladder.
         create: True to make a ladder if there is no such file.
-        outwaits: True if writing transactions wait for others without a limit, and log the wait.
+        outwaits: True if writing transactions wait for other writers without a limit, and log the wait.
 
     Raises:
         BadHome: if it is not a ladder, has another layout, or cannot be read.

@@ -1,6 +1,6 @@
 """Events: their terms, entrants, scheduled matches, and results.
 
-The pairings are stored nowhere: they follow from the entrants, the seed and the results (`referee/tournament`).
+The pairings are not stored, because they follow from the entrants, the seed and the results (`referee/tournament`).
 """
 
 from __future__ import annotations
@@ -191,10 +191,10 @@ class Tournaments:
     def results(self, one: LadderTournament) -> dict[str, Result]:
         """Return the results of an event by fixture name, including one for each match that is given up.
 
-        A match that is given up is a draw of all its seats, except those of versions that were suspended at that time because
-        workers had died: these are out.
+        A match that is given up is a draw between all its seats, except that versions that were suspended at that time
+        because workers had died are out.
         """
-        # The verdict when the match was given up counts: a later pardon changes no result.
+        # The verdict at the time when the match was given up counts, so a later pardon changes no result.
         rows = self._file.rows(
             """
             select blocks.fixture || '-rotation' || matches.rotation as name, seats.seat, results.digest,

@@ -60,7 +60,7 @@ class Act:
 
 
 class Authors:
-    """The authors of a ladder. Use it as a context manager, or close it."""
+    """The authors of a ladder. Use this object as a context manager, or close it after use."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
         """Open the file of a ladder; see `open_file`.
@@ -86,7 +86,7 @@ class Authors:
         """Add an author, and return a token.
 
         Raises:
-            LadderError: if the name is not allowed, is taken, or could be mistaken for the name of another author.
+            LadderError: if the name is not allowed, is taken, or could be confused with the name of another author.
         """
         check_name(author, "an author's name")
         with self._file.writing():
@@ -100,7 +100,7 @@ class Authors:
             return self._new_token(author, days)
 
     def new_token(self, author: str, days: int = DEFAULT_DAYS) -> str:
-        """Issue a further token for an author, and return it.
+        """Issue another token for an author, and return it.
 
         Raises:
             NotFound: if there is no such author.
@@ -138,7 +138,7 @@ class Authors:
             return len(valid)
 
     def set_budget(self, author: str, matches: int | None) -> None:
-        """Set the maximum number of an author's matches a day; None for no limit except the author's share.
+        """Set the maximum number of matches that an author may have a day; None for no limit except the author's share.
 
         Raises:
             NotFound: if no author of that name was added or has submitted a bot.
@@ -199,7 +199,7 @@ class Authors:
         """
         match = _TOKEN.fullmatch(token)
         rows = self._file.rows("select * from tokens where id = ?", [match[1]]) if match else []
-        # The duration of an ordinary comparison would reveal how much of a hash is right.
+        # The duration of an ordinary comparison would reveal how much of a hash is correct.
         if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
             raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you")
         [row] = rows
@@ -208,7 +208,7 @@ class Authors:
         if row["expires_at"] <= _now():
             raise Unauthenticated(f"the token expired on {row['expires_at'][:10]}; ask the organiser for another one")
         today = _now()[:10]
-        if row["used_on"] != today:  # once a day, so that a call hardly ever writes, and never waits for another writer
+        if row["used_on"] != today:  # once a day, so that a call hardly ever writes; it never waits for another writer
             self._file.write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
         return str(row["author"])
 

@@ -1,4 +1,4 @@
-"""Bots at home, which run on their authors' machines: offers, and the versions that they become."""
+"""Offers of bots at home, which run on their authors' machines, and the versions that these bots become."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OfferedBot:
     games: tuple[str, ...]
     """The games that it plays."""
     matches: int
-    """The maximum number of simultaneous matches."""
+    """The maximum number of concurrent matches."""
 
 
 def _check(offer: OfferedBot) -> None:

@@ -1,4 +1,4 @@
-"""Accept submissions: their files become a version of an author's bot."""
+"""Accept submissions, whose files become a version of an author's bot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def submit(
         BadBot: if the bot is refused; a ladder that was made for it is removed again.
         BadName: if a name is not allowed or belongs to another author.
         LadderError: if the folder cannot be a ladder.
-        NoRoom: if the disk is full; nothing of the bot is stored then.
+        NoRoom: if the disk is full; then nothing of the bot is stored.
     """
     check_names(name, author)
     check_path(path)
@@ -52,7 +52,7 @@ def submit(
         check_room(home.folder)
         return _take_in_and_enter(home, path, name, author, who, at_tables=at_tables)
     except BaseException:
-        if not existed:  # leave no empty ladder behind; `rmdir` fails if others have submitted bots meanwhile
+        if not existed:  # leave no empty ladder behind; `rmdir` fails if somebody else has submitted a bot meanwhile
             for folder in (home.versions, home.folder):
                 with contextlib.suppress(OSError):
                     folder.rmdir()
@@ -63,7 +63,7 @@ def _take_in_and_enter(
     home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
     while True:
-        # Copied outside the lock, so that others can submit while a large bot is copied.
+        # The files are copied outside the lock, so that other authors can submit while a large bot is copied.
         artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
             if not (home.versions / artefact.content_hash).exists():  # a pruning has removed the files
@@ -98,7 +98,7 @@ def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefac
 
 
 def _may_play(store: Store, content_hash: str) -> bool:
-    """Return True if a version with these files may play; then pruning would not remove them."""
+    """Return True if a version with these files may play, so that pruning would not remove them."""
     resting = at_rest(store)
     return any(one.content_hash == content_hash and one.id not in resting for one in store.roster.versions().values())
 
@@ -140,7 +140,7 @@ def check_names(bot: str, author: str) -> None:
 
 
 def check_name(name: str, what: str) -> None:
-    """Check a name; `what` describes it in errors, as in "a bot's name".
+    """Check a name; `what` describes it in error messages, as in "a bot's name".
 
     Raises:
         BadName: if it contains characters that are not allowed, or could be mistaken for a house bot or the author of house bots.
@@ -161,7 +161,7 @@ class Inspector:
     """
 
     def __init__(self, versions: Path) -> None:
-        """Prepare; `versions` is the folder of all versions."""
+        """Prepare the inspector; `versions` is the folder of all versions."""
         self._versions = versions
         self._known: dict[str, _Fingerprint] = {}
 
@@ -175,7 +175,7 @@ class Inspector:
             return
         folder = self._versions / version.content_hash
         try:
-            # Taken before the hash is computed, so that a change meanwhile shows in the next fingerprint.
+            # Computed before the hash, so that a change in the meantime shows in the next fingerprint.
             seen = _fingerprint(folder)
             if self._known.get(version.content_hash) == seen:
                 return

@@ -12,14 +12,14 @@ from ladder.operation.errors import TooMuch, Unauthenticated
 from ladder.operation.meter import Meter
 
 KNOWN_SECONDS = 1.0
-"""The time for which the hashes of valid tokens are cached for addresses with no guess left."""
+"""The time for which the hashes of valid tokens are cached, for addresses with no guesses left."""
 
 
 class Tokens:
     """The tokens of one ladder, as one server looks them up. Methods may be called from any thread."""
 
     def __init__(self, database: Path, guesses: Meter, clock: Callable[[], float] = time.monotonic) -> None:
-        """Prepare; `guesses` counts wrong tokens by address."""
+        """Prepare to look up tokens; `guesses` counts wrong tokens by address."""
         self._database = database
         self._guesses = guesses
         self._clock = clock
@@ -28,11 +28,11 @@ class Tokens:
         self._read_at = -KNOWN_SECONDS
 
     def author_of(self, token: str, address: str) -> str:
-        """Return the author of a token from an address.
+        """Return the author of a token that an address has sent.
 
         Raises:
             Unauthenticated: if the token is not valid.
-            TooMuch: if the address has sent too many invalid tokens; this one is not looked up then.
+            TooMuch: if the address has sent too many invalid tokens; then this one is not looked up.
         """
         with self._lock:
             is_counted = self._count(token, address)
@@ -53,7 +53,7 @@ class Tokens:
         """Count a guess before the lookup, so that concurrent guesses cannot evade the limit; return True if it was counted.
 
         Raises:
-            TooMuch: if the address has no guess left, and the token is not valid.
+            TooMuch: if the address has no guesses left, and the token is not valid.
         """
         try:
             self._guesses.take(address)

@@ -22,7 +22,7 @@ class Condition:
     options: Mapping[str, OptionValue] = field(hash=False)
     """The options that are not the game's defaults, in the order of their names."""
     clock: str
-    """The clock in the form of `TimeControl`."""
+    """The clock, as `TimeControl` writes it."""
 
     @property
     def terms(self) -> str:

@@ -1,9 +1,10 @@
 """The fit: the strengths of all versions at once, from all counted matches, whatever their order. Pure.
 
-The model is TrueSkill's (`rating.py`): a performance is the strength of a version plus Gaussian noise. The better performance
-is ahead; two that differ by less than a margin tie. Each pair at a table is one comparison, with a weight, so that a table
-counts according to its information. Ranges follow from the differences between blocks, so the matches of a block may be alike.
-docs/ratings.md contains the derivation, the sources, and the share of the ranges that contain the true strength.
+The model is TrueSkill's (`rating.py`): a performance is the strength of a version plus Gaussian noise. The better
+performance is ahead; two performances that differ by less than a margin tie. Each pair at a table is one comparison,
+with a weight, so that a table counts according to its information. Ranges follow from the differences between blocks,
+so the matches of a block may resemble each other. docs/ratings.md contains the derivation, the sources, and the share
+of the ranges that contain the true strength.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _USUAL = 3
 _TRUST = 10
 """The number of blocks at which a version's own blocks and those of all versions have equal influence on its range.
 
-The first guess at the information in the matches of a block has the same influence as the findings on this many versions."""
+The first guess at the information in the matches of a block has the same influence as the findings about this many versions."""
 _ROUNDS = 4
 """The number of times that the guesses are improved; a fifth improvement would change the fourth digit."""
 _RANGE = NormalDist().inv_cdf(APART)
@@ -59,10 +60,10 @@ class Estimate:
     """The strength of a version according to the counted matches."""
 
     strength: float
-    """The strength, in the unit of mu. The average is 25; its weights are the numbers of blocks that rate all their versions."""
+    """The strength, in the unit of mu. The average is 25, weighted by the numbers of blocks that rate all their versions."""
     low: float
     high: float
-    """The upper end of the 95 % range: of 100 such ranges, each from the same number of other blocks between the same bots, 95
+    """The upper end of the 95 % range: of 100 such ranges, each from the same number of new blocks between the same bots, 95
     would contain the true strength."""
     best: int
     worst: int
@@ -75,7 +76,7 @@ class Fit(Mapping[int, Estimate]):
     """The estimate of each rated version, best first: by the lower end of the range."""
 
     def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
-        """`doubt` contains the squares of half ranges, in the form of `_doubt`, in the order of the strengths."""
+        """Take the estimates; `doubt` contains the squares of half ranges, in the form of `_doubt`, in the order of `strengths`."""
         self._estimates = estimates
         self._strengths = strengths
         self._doubt = doubt
@@ -107,7 +108,7 @@ class Fit(Mapping[int, Estimate]):
 
 
 class _Comparisons(NamedTuple):
-    """Arrays by match: the comparisons of one player of a block with another."""
+    """The comparisons of one player in a block with another, as arrays with an entry for each match."""
 
     pair: Ints
     """The number of the pair of versions."""
@@ -146,7 +147,7 @@ class _Data(NamedTuple):
     blocks: Ints
     """By version: the number of blocks that rate it."""
     shares: Floats
-    """By version: its share in the average, in proportion to its blocks that rate all their versions."""
+    """By version: its share in the average, proportional to the number of its blocks that rate all their versions."""
 
 
 class _Guess(NamedTuple):
@@ -210,7 +211,7 @@ def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versio
 
 
 def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
-    """Return matches with the same number of seats as arrays; each pair has a key instead of its number."""
+    """Return, as arrays, matches that all have the same number of seats; each pair has a key instead of its number."""
     versions = np.searchsorted(ids, np.array([match.versions for match in group]))
     order = np.argsort(versions, axis=1)
     players = np.take_along_axis(versions, order, axis=1)
@@ -236,7 +237,7 @@ def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
 
 
 class _Slopes(NamedTuple):
-    """The first and the negative second derivative of the logarithm of an outcome's probability, by pair."""
+    """The first derivative and the negative second derivative of an outcome's log-probability, by pair."""
 
     first: Floats
     second: Floats
@@ -263,7 +264,7 @@ def _density(z: Floats) -> Floats:
 
 
 def _ahead(difference: Floats, margin: float) -> _Slopes:
-    """Return the slopes for "the first is ahead", by the differences of the strengths."""
+    """Return the slopes for "the first is ahead" at the given differences in strength."""
     z = np.maximum((difference - margin) / SPREAD, -30)  # beyond that, the tail is too small for a float
     mills = _density(z) / tail(-z)
     return _Slopes(mills / SPREAD, mills * (mills + z) / SPREAD**2)
@@ -298,7 +299,7 @@ def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
         gradient = _sums(data.one, slope, len(strengths)) - guess.prior * (strengths - MU)
         precision = _precision(data, curvature, guess.prior)
         step = np.linalg.solve(precision, gradient)
-        # Far from the maximum a whole step could overshoot, so no strength moves by more than SIGMA.
+        # Far from the maximum, a whole step could overshoot, so no strength moves by more than SIGMA.
         strengths = strengths + step * min(1, SIGMA / np.abs(step).max(initial=1e-9))
         wider = _next_margin(data, counts, strengths, margin)
         if np.abs(step).max() < 1e-9 and abs(wider - margin) < 1e-9:
@@ -321,7 +322,7 @@ def _sums(places: Ints, values: Floats, size: int) -> Floats:
 
 
 def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
-    # Not symmetric: a match can rate only one of two versions, as a match with guests does.
+    # Not symmetric, because a match can rate only one of two versions, as a match with guests does.
     found = np.zeros((len(data.ids), len(data.ids)))
     found[data.one, data.other] = -curvature
     np.fill_diagonal(found, prior - found.sum(axis=1))

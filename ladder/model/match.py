@@ -9,20 +9,20 @@ from ladder.model.condition import Condition
 from referee.kit.chance import rotation_seed
 
 JOIN_SECONDS = 30.0
-"""The time allowed for agents to join. A runtime that starts in 1 s on its own may need 10 s when each processor has a worker."""
+"""The time allowed for agents to join. A runtime that starts in 1 s on its own may need 10 s when every processor runs a worker."""
 
 HOUSE = "house"
 """The author of all house bots."""
 HOUSE_PREFIX = "house:"
-"""The beginning of a house bot's content hash: the bot has no folder, and plays in the worker's process or, if it thinks, its own."""
+"""The beginning of a house bot's content hash. The bot has no folder; it plays in the worker's process or, if it thinks, in its own."""
 AT_HOME_PREFIX = "at-home:"
-"""The beginning of the content hash of a bot at home: it runs on its author's machine, and only the author knows its files."""
+"""The beginning of the content hash of a bot at home, which runs on its author's machine; only the author knows its files."""
 
 
 def seed_of(block_seed: int, rotation: int, content_hashes: Iterable[str]) -> int:
     """Return the seed of a match: the seed of its block, or a seed of its own if a bot at home plays.
 
-    A bot at home could remember earlier rotations.
+    A bot at home could remember earlier rotations, so its matches share no seed.
 
     Args:
         block_seed: the seed of the block.

@@ -1,8 +1,8 @@
 """One ranking over all games: the share of the others that a version beats, averaged over the games. Pure.
 
-Strengths of different games do not add up: a game with little luck spreads them further, and would decide alone. So each game
-contributes the share of the others that a version is expected to beat at tables of two, and all games have the same weight.
-docs/ratings.md contains the derivation.
+Strengths from different games cannot be added: a game with little luck spreads them further, and would decide alone.
+Each game therefore contributes the share of the others that a version is expected to beat at tables of two, with the
+same weight. docs/ratings.md contains the derivation.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _shares(fit: Fit, versions: Sequence[int]) -> tuple[Floats, Floats]:
     apart = (strengths[:, None] - strengths) / SPREAD
     others = len(versions) - 1
     ahead = tail(-apart.ravel()).reshape(apart.shape)
-    slopes = -np.exp(-(apart**2) / 2) / math.sqrt(2 * math.pi) / SPREAD / others  # by the strength of the other
+    slopes = -np.exp(-(apart**2) / 2) / math.sqrt(2 * math.pi) / SPREAD / others  # by the other's strength
     np.fill_diagonal(slopes, 0)
     # A shift of all strengths changes no share.
     np.fill_diagonal(slopes, -slopes.sum(axis=1))

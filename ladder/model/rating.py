@@ -1,9 +1,9 @@
 """Ratings: TrueSkill for free-for-all matches with ties. Pure: old ratings and a result give new ratings.
 
 Source: R. Herbrich, T. Minka, T. Graepel, "TrueSkill(TM): A Bayesian Skill Rating System", NIPS 2006; the package
-`trueskill` does the inference. This module adds two things. The package updates players with equal ranks unequally, depending on
-their order; this module averages the updates of all orders. And a new version of a bot starts at its predecessor's mu, with
-more doubt (`inherit`).
+`trueskill` does the inference. This module adds two things. The package updates players with equal ranks unequally,
+depending on their order; this module averages the updates over all orders. Also, a new version of a bot starts at its
+predecessor's mu, with more doubt (`inherit`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIGMA = MU / 3
 NEW_VERSION_SIGMA = SIGMA / 2
 """The standard deviation that a new version adds to that of its predecessor."""
 
-# beta: the difference of skill with which the better player wins about 76 % of two-player matches. tau: the drift of skill per
+# beta: the difference in skill at which the better player wins about 76 % of two-player matches. tau: the drift of skill per
 # match, so that ratings never freeze. draw_probability: ties are rare in these games.
 ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
 
@@ -93,12 +93,12 @@ def quality(one: Rating, other: Rating) -> float:
 
 
 APART = 0.975
-"""The chance that one of two versions is better beyond which they are told apart: the 95 % range of their difference then does
-not contain 0 (`fit.py`)."""
+"""Two versions are told apart if the chance that one of them is better exceeds this; the 95 % range of their difference then
+does not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
-    """Return the share of its rivals that a version is expected to beat in a match by their ratings, from 0 to 1."""
+    """Return the share of its rivals, from 0 to 1, that a version is expected to beat in a match according to the ratings."""
     chances = []
     for other in others:
         spread = 2 * ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2
@@ -130,8 +130,8 @@ def rate(
 def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, guests: bool) -> set[int]:
     """Return the versions that a match rates.
 
-    If bots at home were absent, it rates only the absent bots: the others did not cause the absence. If bots at home are guests,
-    it does not rate submitted bots.
+    If bots at home were absent, it rates only the absent bots, as the others did not cause the absence. If bots at home
+    are guests, it does not rate submitted bots.
 
     Args:
         contents: the content hash of each version in the match.

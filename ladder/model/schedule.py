@@ -1,4 +1,4 @@
-"""The schedule: the draw of the next block from the facts about all versions. Pure; all chance comes from the caller's generator.
+"""The schedule: the draw of the next block from the facts about all versions. Pure; all randomness comes from the caller's generator.
 
 Time is counted in *rounds*. In a round, each author is due for two matches. Each version has a time `due`, which each of its
 blocks increases by `_step`, and the version with the lowest round plays next. So shares are exact, and not left to chance.
@@ -19,8 +19,9 @@ blocks increases by `_step`, and the version with the lowest round plays next. S
    match that it plays to the end lifts this penalty. (After five it is suspended; see `standings.py`.)
 8. A version with an unfinished match is not chosen if others are due in this round or the next.
 9. A block has one seed, played in every rotation of the seats, so that chance and seat order cancel out.
-10. A house bot that thinks, such as `search`, has no due time and is never first. Of the blocks at each number of seats it sits in
-   the organiser's share, rounded down and spread evenly, in the place of one opponent; these blocks are never newcomers' blocks.
+10. A house bot that thinks, such as `search`, has no due time and is never first. At each number of seats, it sits in the
+   organiser's share of the blocks, rounded down and spread evenly, in place of one opponent; these are never newcomers'
+   blocks.
 
 **Nobody starves.** Let r be the lowest round when a version was last scheduled. It is then due in round R <= r + W, where
 W = 3 + (step - 1) // ROUND: 5 for the only bot of an author at a table of five. Consider the blocks that rule 4 does not give to a
@@ -55,7 +56,7 @@ NEW_BLOCKS = 3
 NEW_SHARE = 2
 """The share of a new version, as a multiple of the share of an older one."""
 ROUND = 4
-"""The length of a round, in half matches of the only bot of an author: two matches."""
+"""The length of a round, in half matches of an author's only bot; a round is two matches."""
 _MATCH = 2
 """The step per match of an author's only bot, in half matches; the step of a new version is half as long."""
 _HOUSE_MATCH = 8
@@ -63,7 +64,7 @@ _HOUSE_MATCH = 8
 _JOIN = 2
 """The number of rounds after the lowest at which a joining version is due."""
 _AHEAD = 3
-"""The number of rounds ahead of the lowest at which a version is drawn only if the table cannot be filled otherwise."""
+"""A version that is this many rounds ahead of the lowest is drawn only if the table cannot be filled otherwise."""
 _DRAWN = 32
 """The number of versions drawn first, from which the opponents are then chosen."""
 _EVENNESS = 4
@@ -74,8 +75,9 @@ _EVENNESS = 4
 class Candidate:
     """A version that can be scheduled, with all facts that the rules use.
 
-    A run reads a version again only after its own matches. So a field must be a fact that only the version's own matches and
-    other commands change, and whose cost does not grow with the history. A strength is not such a fact: every match moves it.
+    A run reads a version again only after its own matches. So a field must be a fact that only the version's own
+    matches and other commands change, and whose cost does not grow with the history. A strength is not such a fact,
+    because every match moves it.
     """
 
     version: int
@@ -118,10 +120,10 @@ class Block:
 
 
 Met = Callable[[Collection[int], Collection[int]], Mapping[int, int]]
-"""A function of two groups of versions: for each version of the first group, it returns the number of blocks with the second.
+"""A function of two groups of versions; for each version in the first, it returns the number of blocks with the second.
 
-Zeros may be left out. It is called for a few versions only: on a ladder where all have met, the numbers of all pairs would
-fill the memory.
+Zeros may be left out. It is called for only a few versions, because on a ladder where all have met, the numbers of all
+pairs would fill the memory.
 """
 _Place = tuple[int, float, int, bytes, int]
 """The place of a version in the order of rule 2: round, -sigma, last block, house and hash, version."""
@@ -219,7 +221,7 @@ class Queue:
             del self._order[bisect_left(self._order, self._places.pop(version))]
 
     def leave_out(self, version: int) -> None:
-        """Remove a version; no other version is accompanied by it any more."""
+        """Remove a version, which then no longer accompanies any other version."""
         self.remove(version)
         for candidate in [one for one in self._candidates.values() if one.predecessor == version]:
             self.put(replace(candidate, predecessor=None))
@@ -290,7 +292,7 @@ class Queue:
         return len(self._bots[author])
 
     def most_blocks(self, version: int, seat_counts: Sequence[int]) -> int:
-        """Return K: the maximum number of blocks until a version plays again, if it sits out no rounds."""
+        """Return K, the maximum number of blocks until a version plays again, if it sits out no rounds."""
         rounds = _AHEAD + (self._step(self._candidates[version], max(seat_counts)) - 1) // ROUND
         return 2 * (rounds + 1) * self._matches_of_others(version, min(seat_counts)) + len(seat_counts)
 
@@ -314,8 +316,8 @@ class Queue:
     def _moved(self, candidate: Candidate, seats: int, lowest: int) -> int:
         """Return the due time of a version after a block.
 
-        Only a version that is far ahead moves by less than its step, so that it does not wait too long: a newcomer, or a version
-        that was needed to fill a table.
+        Only a version that is far ahead (a newcomer, or a version that was needed to fill a table) moves by less than
+        its step, so that it does not wait too long.
         """
         due, step = candidate.due or 0, self._step(candidate, seats)
         return max(due, min(max(due, lowest * ROUND) + step, (lowest + _AHEAD) * ROUND + step - 1))
@@ -331,7 +333,7 @@ class Queue:
     # seats
 
     def _most_seats(self) -> int:
-        """Return the maximum number of versions at one table; only the house has several there, unless `same_author` is set."""
+        """Return the maximum number of versions at one table, where only the house has several unless `same_author` is set."""
         if self._same_author:
             return len(self)
         return len(self._bots) + max(0, len(self._bots.get(HOUSE, ())) - 1)
@@ -355,7 +357,7 @@ class Queue:
 
     def _first_new(self, playing: Collection[int]) -> int | None:
         """Return the first player of a block for newcomers; None if no new version is free."""
-        # Only changed authors are updated: a pass over all versions would take longer on a larger ladder.
+        # Only changed authors are updated, because a pass over all versions would take longer on a larger ladder.
         for author in self._changed_authors:
             if author in self._newcomer_of:
                 del self._newcomers[bisect_left(self._newcomers, self._newcomer_of.pop(author))]
@@ -404,7 +406,7 @@ def rotations(versions: Sequence[int]) -> list[list[int]]:
 
 
 def _interest(candidate: Candidate, first: Candidate, met: int) -> float:
-    # Never 0: `choices` refuses weights that are all 0, as they could be if all versions are far apart.
+    # Never 0, because `choices` rejects weights that are all 0, as they could be if all versions are far apart.
     return float((quality(candidate.rating, first.rating) ** _EVENNESS + 0.001) / (1 + met))
 
 

@@ -28,12 +28,12 @@ from referee.tournament.plan import (
 )
 
 FORMATS = (Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT)
-"""The formats of events. A gauntlet is not one of them: its challengers share seeds, so a later one would know revealed seeds."""
+"""The formats of events. A gauntlet is not one of them, because its challengers share seeds, and later ones would know revealed seeds."""
 SCORINGS = (Scoring.WINS, Scoring.PLACES)
 """The scorings of events. `SCORE` is not among them, because a match that is given up has no score."""
 _SETTLED_BY_THE_RUN = EntrantLimits(
     isolate=True, memory=None, tasks=None, cpus=None, pondering=True, runtimes=()
-)  # isolation decides no pairing and no place
+)  # isolation affects neither pairings nor places
 
 
 class Phase(Enum):
@@ -70,9 +70,9 @@ class TournamentTerms:
     same_author: bool
     """True if several bots of one author may be entered."""
     share: int
-    """Its percentage of the matches that begin while it is being played."""
+    """The event's percentage of the matches that begin while it is being played."""
     closes: str
-    """The time at which entrants and versions are frozen, as the ladder writes it."""
+    """The time at which entrants and versions are frozen, in the ladder's format."""
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class LadderTournament:
 
     @property
     def phase(self) -> Phase:
-        """Its state according to the log alone, so never CLOSED."""
+        """Its state according to the log alone, which is never CLOSED."""
         if self.ended_at:
             return Phase.OVER if self.closed_at else Phase.CANCELLED
         return Phase.PLAYED if self.closed_at else Phase.OPEN
@@ -171,6 +171,6 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
 
 
 def _tie_breaks(terms: TournamentTerms) -> tuple[TieBreak, ...]:
-    """Return the tie-breaks. With several games, scores are not one of them: the game with the highest scores would decide."""
+    """Return the tie-breaks. With several games, scores are not one of them, because the game with the highest scores would decide."""
     known = SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS
     return known if len(terms.conditions) == 1 else tuple(one for one in known if one is not TieBreak.SCORE_DIFFERENCE)

@@ -55,14 +55,15 @@ class Trial:
     def _matches(self, party: Version) -> list[Match]:
         """Return matches of one version among house bots, in each seat in turn, beginning with its seat in the cause.
 
-        Each has a seed of its own: the seed of the cause belongs to a block, whose other matches may be unfinished.
+        Each has a seed of its own, because the seed of the cause belongs to a block whose other matches may be
+        unfinished.
         """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
         for number in range(TRIAL_MATCHES):
             seats = [self._house] * len(self.cause.seats)
             seats[(first + number) % len(seats)] = party
-            match_id = secrets.token_hex(8)  # like that of any other match: a bot must not see that it is on trial
+            match_id = secrets.token_hex(8)  # like any other, because a bot must not see that it is on trial
             seed = secrets.randbits(62)
             found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed, voids=0))
         return found

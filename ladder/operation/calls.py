@@ -1,4 +1,4 @@
-"""Metrics of calls, sent from one process to another: a datagram for each call, so that no call waits for the reader."""
+"""Metrics of calls, sent from one process to another in a datagram for each call, so that no call waits for the reader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CallFigures:
         self._to = to
 
     def note(self, method: str, status: str, seconds: float, received: int = 0) -> None:
-        """Send the metrics of a call, with the number of bytes of a bot that have arrived.
+        """Send the metrics of a call, including the number of a bot's bytes that have arrived.
 
         They are lost if the reader has fallen behind; the call is not affected.
         """
@@ -42,7 +42,7 @@ def reading(take: Callable[[str, str, float, int], None]) -> Iterator[socket.soc
     try:
         yield theirs
     finally:
-        theirs.send(_OVER)  # a socket of datagrams has no end of file
+        theirs.send(_OVER)  # a datagram socket has no end of file
         thread.join()
         ours.close()
         theirs.close()

@@ -22,11 +22,11 @@ class LadderError(DoganaError):
 
 
 class BadName(LadderError):
-    """The name of a bot or an author is not allowed, or taken."""
+    """The name of a bot or an author is not allowed, or is already taken."""
 
 
 class BadHome(LadderError):
-    """The files of the ladder cannot be used. The text names them, so only people on its machine may read it."""
+    """The files of the ladder cannot be used. The text names the files, so only people on the ladder's machine may read it."""
 
 
 class Busy(BadHome):
@@ -42,11 +42,11 @@ class NotFound(LadderError):
 
 
 def no_such(thing: str, alike: Sequence[str], command: str) -> NotFound:
-    """Return the error for a name that nothing has.
+    """Return the error for a name that does not exist.
 
     Args:
         thing: the kind of thing with the name, such as `bot 'mybot'`.
-        alike: similar names; without any, the error carries the command.
+        alike: similar names; if there are none, the error contains the command.
         command: the `dogana ladder` command that lists all names.
     """
     if alike:
@@ -55,7 +55,7 @@ def no_such(thing: str, alike: Sequence[str], command: str) -> NotFound:
 
 
 class Forbidden(LadderError):
-    """The caller may not see or do that."""
+    """The caller may not see or do this."""
 
 
 class Unauthenticated(LadderError):

@@ -5,10 +5,10 @@ archive.db       the records of matches and the logs of their bots (`archive.py`
 versions/        the files of each version, by content
 records/         the records that workers are writing, until their matches are over
 positions/       the positions in which house bots failed, by match
-runtimes/        runtimes of bots in addition to the usual programs: folders, or links to them; the organiser makes it
+runtimes/        runtimes of bots in addition to the usual programs: folders, or links to folders; the organiser makes it
 key.pem          the private key for records and the audit log; only this user can read it (`key.py`)
-key.pub          the public key that belongs to it
-pages/           the drawn viewers of matches (`http/pictures/drawings.py`); they can be removed at any time
+key.pub          the public key that belongs to `key.pem`
+pages/           the viewers of matches, with their pictures (`http/pictures/drawings.py`); they can be removed at any time
 playing/         the address of each running match for spectators (`playing.py`)
 tables/          the matches of people against bots (`tables/open_tables.py`); no rating, archive or backup includes them
 run.lock         held during a run
@@ -120,7 +120,7 @@ class Home:
         lock_file = os.open(self.folder / "run.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         with os.fdopen(lock_file, "w") as lock:
             try:
-                # The kernel releases it when the process ends, however it ends.
+                # The kernel releases the lock when the process ends, however it ends.
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise LadderError(
@@ -130,10 +130,10 @@ class Home:
 
     @contextmanager
     def files_stay(self, *, but_mine: bool = False) -> Iterator[None]:
-        """Prevent pruning in this context; wait for the end of a running pruning, and report the wait. Files may be added.
+        """Prevent pruning in this context; wait for a running pruning to end, and report the wait. Files may be added.
 
         Args:
-            but_mine: True for the pruning itself, which waits for all others.
+            but_mine: True for the pruning itself, which waits for all other holders.
         """
         mode = fcntl.LOCK_EX if but_mine else fcntl.LOCK_SH
         folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -150,7 +150,7 @@ class Home:
 
     @contextmanager
     def versions_alone(self) -> Iterator[None]:
-        """Prevent others from adding versions, or removing their files, in this context."""
+        """Prevent other processes from adding versions, or removing their files, in this context."""
         folder = os.open(self.versions, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
@@ -167,6 +167,6 @@ class Home:
         return self.positions / f"{match_id}.json"
 
     def sweep_records(self, match_id: str = "") -> None:
-        """Remove the unfinished records that killed workers have left: of one match, or of all matches."""
+        """Remove the unfinished records that killed workers have left, for one match or for all matches."""
         for left in self.records.glob(f"{match_id}*"):
             left.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""The journal of a served ladder: a line on standard error for each event, for people or for programs.
+"""The journal of a served ladder, which is a line on standard error for each event, for people or for programs.
 
-The values may come from authors, bots, and failing programs. So each value is written as one text without hidden characters, and
-each line is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
+The values may come from authors, bots, and failing programs, so each value is written as one text without hidden
+characters. Each line is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing_extensions import override
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 4096
-"""The maximum length of a line. A pipe takes it at once (POSIX's PIPE_BUF on Linux), so lines of several processes do not mix."""
+"""The maximum length of a line. A pipe takes it in one piece (POSIX's PIPE_BUF on Linux), so lines from several processes do not mix."""
 MAX_CHARACTERS = 1000
 """The maximum length of a value."""
 _BARE = re.compile(r"[^\s\"'=]+")
@@ -71,7 +71,7 @@ def note(event: str, level: int = logging.INFO, **fields: object) -> None:
     """Write a line, if there is a journal.
 
     Args:
-        event: the event, in a word.
+        event: the event, in one word.
         level: its severity, as in `logging`.
         fields: its fields; empty texts, empty lists and None are left out.
     """
@@ -112,7 +112,7 @@ class _Handler(logging.Handler):
             self._lost += 1
 
     def _write(self, line: bytes) -> bool:
-        """Write a line; return False if there is no room for it, or no reader any more."""
+        """Write a line; return False if there is no room for it, or no longer a reader."""
         # Linux reports a pipe as ready only if a whole page, PIPE_BUF, fits.
         if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
             return False

@@ -1,7 +1,7 @@
-"""The limits on callers, and the allowances that they have left at one server.
+"""The limits on callers, and each caller's remaining allowances at one server.
 
-Limits of only one kind of server are defined beside it: connections and pages at a time in `ladder/http/requests/`, calls of a
-connection in `ladder/service/server.py`. All times are in seconds.
+Limits that concern only one kind of server are defined beside it: concurrent connections and pages in
+`ladder/http/requests/`, and the calls of a connection in `ladder/service/server.py`. All times are in seconds.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ FILE_REQUESTS = 5
 GUESSES = Allowance("wrong tokens", 60, 60)
 """The allowance for the wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
-"""The allowance for the submissions of an author, new versions of bots at home and second chances included: each costs matches."""
+"""The allowance for an author's submissions, new versions of bots at home and second chances, all of which cost matches."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 """The allowance for the submitted bytes of an author."""
 CONNECTIONS = Allowance("connections", 60, 600)
-"""The allowance for the connections of an author's bots at home: each is stored, and makes a run read its queue again."""
+"""The allowance for the connections of an author's bots at home; each is stored, and makes a run read its queue again."""
 MAX_OPEN = 256
-"""The maximum number of unanswered requests from one address: enough for a lecture hall behind that address."""
+"""The maximum number of unanswered requests from one address, which is enough for a lecture hall behind that address."""
 MAX_UPLOADS = 8
 """The maximum number of bots that are being sent at a time; each author may send one at a time."""
 MAX_READERS = 32
-"""The maximum number of records, audit logs and archives of bots sent at a time: most of them occupy temporary files."""
+"""The maximum number of records, audit logs and archives of bots sent at a time, because most of them need temporary files."""
 MAX_READERS_OF_ONE = 4
 """The maximum number of records, audit logs and archives of bots sent to one caller at a time."""
 MAX_STREAMS = 256
@@ -44,13 +44,13 @@ class TableLimits:
     """The limits on people who play at tables.
 
     Attributes:
-        laid: the allowance for new tables of an address: each takes processor time, even if the person leaves at once.
-        hosted: the maximum number of authors' bots at all tables: each may use as much memory as on the ladder.
-        gone_seconds: the time without a request from a table's page after which it is cleared: the page must have been closed.
+        laid: an address's allowance for new tables; each takes processor time, even if the person leaves at once.
+        hosted: the maximum number of authors' bots at all tables; each may use as much memory as on the ladder.
+        gone_seconds: the time without a request from its page after which a table is cleared, as the page must have been closed.
             Browsers let a hidden page send a request once a minute.
         retention_seconds: the time for which a finished match is stored.
         sweep_seconds: the interval between searches for tables to clear.
-        news_seconds: the maximum duration of a request for news: less than a stopping server waits for open requests.
+        news_seconds: the maximum duration of a request for news, which is less than a stopping server waits for open requests.
         waiting: the maximum number of waiting requests for news; others are answered at once.
     """
 
@@ -69,9 +69,9 @@ class LiveLimits:
 
     Attributes:
         picture_seconds: the minimum interval between two pictures of a match.
-        beat_seconds: the maximum time without any data: proxies close silent connections.
+        beat_seconds: the maximum time without any data, because proxies close silent connections.
         linger_seconds: the time for which a match is followed after its last viewer.
-        last_seconds: the time for which the last picture of a match stays, for browsers that have received its event.
+        last_seconds: the time for which the last picture of a match stays available to browsers that have received its event.
         first_seconds: the time limit for the first picture of a match.
     """
 
@@ -84,14 +84,15 @@ class LiveLimits:
 
 @dataclass(frozen=True, slots=True)
 class CallLimits:
-    """The limits on calls over gRPC: of bots at home, and of spectators.
+    """The limits on the gRPC calls of bots at home and of spectators.
 
     Attributes:
         beat_seconds: the interval between beats to a client that offers a bot.
         silent_seconds: the time without a message after which a client is treated as gone.
         leaving_seconds: the interval between checks of whether a bot that wants to leave is still in a match.
         seats: the maximum number of remembered seats; the oldest are forgotten first. The seats of a match that is over are
-            forgotten when its worker gets the next match, so this is more than the number of seats open at a time.
+            forgotten only when its worker gets the next match, so this must be more than the number of seats open at a
+            time.
         handshake_seconds: the time allowed for the TLS handshake of a connection.
         request_seconds: the time allowed for the request of a call to arrive.
         slow_seconds: the time allowed for a client to read a message of a stream.

@@ -1,4 +1,4 @@
-"""Limits on the requests of each caller, with the time to come back."""
+"""Limits on the requests of each caller, who is told when to come back."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from ladder.operation.errors import TooMuch
 
 MAX_KNOWN = 10_000
-"""The maximum number of known callers; the least recent ones are forgotten first."""
+"""The maximum number of remembered callers; the least recent ones are forgotten first."""
 RETRY_AFTER = "retry-after"
-"""The key in the trailing metadata of a call refused because of a limit: its value is the time to wait in seconds, as in HTTP."""
+"""The key in the trailing metadata of a call refused because of a limit; it gives the time to wait in seconds, as in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Allowance:
     """A token bucket: at most `number` in a burst, refilled evenly within `seconds`."""
 
     what: str
-    """The counted things in words, in the plural."""
+    """The things that are counted, in words and in the plural."""
     number: int
     seconds: float
 
@@ -40,7 +40,7 @@ class Meter:
         clock: Callable[[], float] = time.monotonic,
         seconds_of_one: float = SECONDS_OF_REQUEST,
     ) -> None:
-        """Prepare; `seconds_of_one` is the processor time that counts as one request."""
+        """Prepare the meter; `seconds_of_one` is the processor time that counts as one request."""
         self._allowance = allowance
         self._clock = clock
         self.seconds_of_one = seconds_of_one
@@ -65,7 +65,7 @@ class Meter:
     def change(self, who: str, number: float) -> float:
         """Add to the rest of a caller's allowance, or take from it even below zero; return the new rest."""
         allowance, now = self._allowance, self._clock()
-        # Taken out and put in at the end, so that the first one is the least recent caller.
+        # Removed and added again at the end, so that the first caller is the least recent one.
         left, at = self._left.pop(who, (float(allowance.number), now))
         most = float(allowance.number)
         left = min(most, left + (now - at) * allowance.number / allowance.seconds)
@@ -104,7 +104,7 @@ class AtATime:
         finally:
             self._taken[who] -= 1
             if not self._taken[who]:
-                del self._taken[who]  # otherwise it would fill up with addresses
+                del self._taken[who]  # otherwise the mapping would fill up with addresses
 
 
 def _span(seconds: float) -> str:

@@ -1,7 +1,7 @@
-"""Refusals and failures: the answer to a caller by HTTP and by gRPC, and the line in the journal.
+"""Refusals and failures: the answer to a caller over HTTP and over gRPC, and the line in the journal.
 
-The answer reveals nothing about the machine of the ladder; the journal contains the whole reason for its organiser. It contains
-enough lines to show the callers and reasons of a flood, but too few to fill a disk.
+The answer reveals nothing about the machine of the ladder; the journal gives its organiser the whole reason. It
+contains enough lines to show the callers and reasons in a flood of refusals, but too few to fill a disk.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ STATUSES: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = MappingProxyTy
         Exception: (Code.INTERNAL, 500),
     }
 )
-"""The status of each kind of error by gRPC, and by HTTP. The nearest base class counts."""
+"""The status of each kind of error over gRPC and over HTTP. The nearest base class counts."""
 _IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
-"""The statuses of those calls that the journal records even if they change nothing: exceeded limits, invalid tokens, failures."""
+"""The statuses of calls that the journal records even if they change nothing: exceeded limits, invalid tokens, failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,9 @@ class ErrorReply:
     status: int
     """The status over HTTP."""
     message: str
-    """The reason for the caller."""
+    """The reason, as the caller sees it."""
     reason: str
-    """The reason for the organiser."""
+    """The reason, as the organiser sees it."""
     retry_after: int = 0
     """The number of seconds after which the caller may come back; 0 if that does not help."""
 
@@ -84,8 +84,8 @@ class ErrorReply:
 def refusal_of(
     error: Exception, statuses: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = STATUSES
 ) -> ErrorReply:
-    """Return the answer to a failed call, by a table of statuses."""
-    # This is checked first: any error may have a full disk as its cause.
+    """Return the answer to a failed call, according to a table of statuses."""
+    # This is checked first, because a full disk may be the cause of any error.
     if is_for_want_of_room(error):
         return ErrorReply(*STATUSES[NoRoom], NO_ROOM, str(error), RETRY_SECONDS)
     code, status = next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)

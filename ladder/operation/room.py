@@ -1,8 +1,8 @@
-"""The room on the disk of a ladder. Without room, the ladder accepts and plays nothing, but loses nothing.
+"""The room on a ladder's disk. Without room, the ladder accepts and plays nothing, but loses nothing.
 
-A reserve stays free, so that the ladder can finish its writes, and the organiser can prune. It is not a guarantee: other programs
-may fill the disk at any moment, and then a write fails as a whole. So this module checks the free space before work
-begins, and for each error whether a full disk is its cause.
+A reserve stays free, so that the ladder can finish its writes, and the organiser can prune. It is not a guarantee,
+because other programs may fill the disk at any moment, and then a write fails as a whole. This module therefore checks
+the free space before work begins, and checks for each error whether a full disk is its cause.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ladder.operation.errors import NoRoom
 from ladder.operation.journal import note
 
 RESERVE_BYTES = 64 * 1024 * 1024
-"""The free space needed to begin a match, or to accept a bot, in bytes: the size of a few hundred records."""
+"""The free space, in bytes, needed to begin a match or to accept a bot; it is the size of a few hundred records."""
 OPEN_BYTES = 4 * 1024 * 1024
-"""The free space that a server needs to start, in bytes: SQLite reads through a file of its own."""
+"""The free space, in bytes, that a server needs to start, because SQLite reads through a file of its own."""
 RESERVE_FILES = 1_000
-"""The number of further files that must be possible, on file systems that limit the number of files."""
+"""The number of further files for which there must be room, on file systems that limit the number of files."""
 NO_ROOM_TEXT = "the ladder accepts no bots and plays no matches until its organiser has made room: its disk is full"
 """The text about a full disk for callers from outside."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -37,7 +37,7 @@ def lack_of_room(folder: Path, needed: int = RESERVE_BYTES) -> str:
         found = os.statvfs(folder)
     except FileNotFoundError:  # the search for the ladder reports that
         return ""
-    # Blocks that only root may use are not included.
+    # This excludes blocks that only root may use.
     free = found.f_bavail * found.f_frsize
     if free < needed:
         return (

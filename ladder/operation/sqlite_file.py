@@ -1,7 +1,7 @@
 """SQLite files: opening, transactions, and SQLite's errors in one line.
 
-Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
-before it reads, so that what it has read is still true when it writes. (A transaction that begins deferred fails with "database is
+Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`, so it waits for other
+writers before it reads, and what it has read is still true when it writes. (A transaction that begins deferred fails with "database is
 locked" as soon as somebody else has written since it first read, however long its time-out.)
 """
 
@@ -26,8 +26,8 @@ from urllib.parse import quote
 from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.room import lack_of_room
 
-# sqlite-utils imports numpy where that is installed, to store its numbers. The import takes most of the start of a command, and no
-# number here is a numpy type; None in `sys.modules` means that there is no such module.
+# sqlite-utils imports numpy if it is installed, to store its numbers. The import takes most of a command's start-up time, and no
+# number here has a numpy type; None in `sys.modules` means that there is no such module.
 _hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
 from sqlite_utils import Database  # noqa: E402
 
@@ -53,11 +53,11 @@ class Layout:
     """The tables of a new file, and the numbers that identify such a file."""
 
     what: str
-    """The words for the file in errors, as in "is not a ladder"."""
+    """The words for the file in error messages, as in "is not a ladder"."""
     application_id: int
     """The number in the header of such a file, by which SQLite distinguishes the files of applications."""
     version: int
-    """The number of the layout; each change of the tables adds one."""
+    """The number of the layout; each change to the tables increases it by one."""
     tables: str
     """The SQL statements that make the tables."""
     before: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Layout:
 
 
 class SqliteFile:
-    """An SQLite file. Use it as a context manager, or close it.
+    """An SQLite file. Use this object as a context manager, or close it after use.
 
     Attributes:
         path: its path.
@@ -86,7 +86,7 @@ class SqliteFile:
             path: the file.
             layout: the layout that it must have.
             create: True to make the file if it does not exist.
-            outwaits: True if writing transactions wait for others without a limit, with a line in the log.
+            outwaits: True if writing transactions wait for other writers without a limit, with a line in the log.
             begin: writes the first rows of a new file, in the transaction that makes its tables.
 
         Raises:
@@ -119,7 +119,7 @@ class SqliteFile:
         return self._connect_reading()
 
     def _connect_reading(self) -> sqlite3.Connection:
-        """Open the file for reading, even on a file system that cannot be written."""
+        """Open the file for reading, even on a read-only file system."""
         # Beside a writer, SQLite reads through shared memory in a third file. Without these two files, nobody is writing.
         before = self.path.stat()
         beside = self.path.with_name(f"{self.path.name}-wal").exists()
@@ -159,7 +159,7 @@ class SqliteFile:
             self._db.execute(f"pragma {pragma}").close()
         self._write_ahead()
         with self.writing():
-            if not self._is_made():  # nobody else was faster
+            if not self._is_made():  # no other process was faster
                 for statement in self._layout.tables.split(";\n"):  # `executescript` would commit
                     if statement.strip():
                         self._db.execute(statement).close()
@@ -176,7 +176,7 @@ class SqliteFile:
                 path.chmod(path.stat().st_mode & 0o700)
 
     def _write_ahead(self) -> None:
-        """Set the journal mode that allows reading beside a writer; retry, since SQLite does not wait if another process sets it."""
+        """Set the journal mode that allows reading beside a writer; retry, because SQLite does not wait while another process sets it."""
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -202,7 +202,7 @@ class SqliteFile:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Run a writing transaction, which happens completely or not at all; within another transaction, it is a part of that one.
+        """Run a writing transaction, which happens completely or not at all; within another transaction, it becomes part of that one.
 
         Raises:
             BadHome: if the disk is full, or the file is damaged, locked for too long, or cannot be written.
@@ -234,7 +234,7 @@ class SqliteFile:
                 self._wait_for_others(_PATIENCE)
 
     def _wait_for_others(self, seconds: float) -> None:
-        """Set the time that later statements wait for other processes."""
+        """Set the time for which later statements wait for other processes."""
         self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
 
     def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
@@ -251,9 +251,9 @@ class SqliteFile:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Read from a snapshot in this context, whatever other processes write meanwhile.
+        """Read from one snapshot in this context, whatever other processes write meanwhile.
 
-        Within another transaction, it is a part of that one.
+        Within another transaction, this becomes part of that one.
 
         Raises:
             BadHome: if the file is damaged or cannot be read.
@@ -279,7 +279,7 @@ class SqliteFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into one line with the remedy."""
+        """Turn SQLite's errors into a one-line message with the remedy."""
         try:
             yield
             self._refuse_if_changed()
@@ -297,7 +297,7 @@ class SqliteFile:
             raise kind(f"{self.path}: {hint or error}") from error
 
     def _refuse_if_changed(self) -> None:
-        """Refuse what was read without locks, if another process has changed the file since it was opened."""
+        """Reject data that was read without locks, if another process has changed the file since it was opened."""
         if self._unlocked is None:
             return
         now, then = self.path.stat(), self._unlocked
@@ -315,7 +315,7 @@ class SqliteFile:
         return self._db.conn.in_transaction
 
     def changes_of_others(self) -> int:
-        """Return a number that changes after each write of another connection, in this process or another."""
+        """Return a number that changes after each write by another connection, in this process or another."""
         [row] = self.rows("pragma data_version")
         return int(row["data_version"])
 
@@ -351,7 +351,7 @@ class SqliteFile:
     # copies
 
     def copy_to(self, path: Path) -> None:
-        """Copy a snapshot of the whole file, while others may write to it.
+        """Copy a snapshot of the whole file, even while other processes write to it.
 
         Raises:
             BadHome: if the file is damaged or locked.
@@ -398,7 +398,7 @@ _HINTS = {
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
 _PERHAPS_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-"""SQLite's codes for a full disk if it needs to write one of its auxiliary files."""
+"""SQLite's codes for a full disk when it has to write one of its auxiliary files."""
 _NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 

@@ -1,8 +1,9 @@
-"""The end of a served ladder: a signal ends it within seconds, whatever it is doing.
+"""The end of a served ladder. A signal ends it within seconds, whatever it is doing.
 
-The signal raises `KeyboardInterrupt` in the main thread, so all resources are closed in order; running matches are broken off, and
-played again later. If that takes too long, as on a busy machine, or a library swallows the exception, a thread ends the process and
-all processes below it. That loses nothing either: a ladder may be killed at any moment.
+The signal raises `KeyboardInterrupt` in the main thread, so all resources are closed in order; running matches are
+broken off, and are played again later. If that takes too long, as on a busy machine, or a library swallows the
+exception, a thread ends the process and all processes below it. That loses nothing either, because a ladder may be
+killed at any moment.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from referee.live.seats.orphans import kill_below
 from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0
-"""The time allowed, in seconds, for closing everything after a signal before the process is ended."""
+"""The time allowed, in seconds, for closing everything after a signal, before the process is ended."""
 
 
 @contextmanager
@@ -34,7 +35,7 @@ def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
     Args:
         seconds: the time allowed for the process to end.
     """
-    came: SimpleQueue[int | None] = SimpleQueue()  # the only reentrant queue: a signal may come during `put`
+    came: SimpleQueue[int | None] = SimpleQueue()  # the only reentrant queue, because a signal may come during `put`
     has_come = False
 
     def stop(number: int, _: FrameType | None) -> None:

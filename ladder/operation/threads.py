@@ -13,13 +13,13 @@ from ladder.operation.errors import TooMuch
 from ladder.operation.meter import Meter
 
 WAIT_SECONDS = 10.0
-"""The default for the maximum time, in seconds, that a call waits for a thread."""
+"""The default maximum time, in seconds, that a call waits for a thread."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
 
 class Threads:
-    """A pool of threads for one kind of work, so that it does not delay other kinds."""
+    """A pool of threads for one kind of work, so that this work does not delay other kinds."""
 
     def __init__(self, count: int, wait_seconds: float = WAIT_SECONDS) -> None:
         """Provide `count` threads; a call waits for one for at most `wait_seconds`."""
@@ -39,7 +39,7 @@ class Threads:
         except TimeoutError:
             raise TooMuch("the ladder has too much to do; come back in a minute") from None
         running = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
-        # The place becomes free when the thread ends, which may be after the end of the call.
+        # The place becomes free when the thread ends, which may be after the call ends.
         running.add_done_callback(lambda _: self._free.release())
         try:
             return await asyncio.shield(running)
@@ -57,7 +57,7 @@ class Threads:
         work: Callable[[Unpack[Arguments]], Answer],
         *arguments: *Arguments,
     ) -> Answer:
-        """Run a function in a thread for a caller; charge for a long use of the processor as for several requests.
+        """Run a function in a thread for a caller; charge a long use of the processor as several requests.
 
         Raises:
             TooMuch: if no thread is free in time.

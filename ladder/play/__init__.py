@@ -1,1 +1,1 @@
-"""The play of matches: a run with its workers, its queue, and newcomers."""
+"""The playing of matches: a run with its workers, its queue, and newcomers."""

@@ -20,8 +20,8 @@ from referee.terminal import counted
 class Blocks:
     """The blocks of one condition.
 
-    Its queue is read on first use, and again after other processes have written to the ladder. Otherwise only the versions
-    whose matches have ended are read again, so a block costs no more on a large ladder than on a small one.
+    Its queue is read on first use, and again after other processes have written to the ladder. Otherwise, only the
+    versions whose matches have ended are read again, so a block costs no more on a large ladder than on a small one.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Blocks:
         self._touched: set[int] = set()
 
     def touch(self, versions: Collection[int]) -> None:
-        """Read versions again before the next block, because a match of theirs has ended."""
+        """Read versions again before the next block, because one of their matches has ended."""
         self._touched.update(versions)
 
     def forget(self) -> None:
@@ -66,7 +66,7 @@ class Blocks:
         """
         queued = self._in_step()
         while True:
-            # A new generator after versions were left out, so that the block follows from the stored seed alone.
+            # A new generator is made after versions were left out, so that the block follows from the stored seed alone.
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is not secret
             playing, met = (
                 self._store.schedule.playing(self._condition),
@@ -110,7 +110,7 @@ class Blocks:
         """Return the queue, brought up to date."""
         with self._store.reading():
             changes, out_of_budget = self._store.file.changes_of_others(), self._store.budgets.out_of_budget()
-            known = changes, out_of_budget  # the authors also change at midnight
+            known = changes, out_of_budget  # the authors without budget also change at midnight
             if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
                 self._queue = queue(
                     self._store, self._condition, same_author=self._same_author, search_share=self._search_share

@@ -20,7 +20,7 @@ from referee.sandbox.limits import ResourceLimits
 from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
-"""The maximum number of cached archives of versions for machines that lack them; further archives are made again when needed."""
+"""The maximum number of cached archives of versions for machines that lack them; further archives are made again when they are needed."""
 
 
 @contextmanager
@@ -85,7 +85,7 @@ class ClusterPool:
         """Verify the record that a machine has sent for a match, and store it; return the end of the match."""
         match, reply = done.what, done.answer
         if reply is None:
-            # This says nothing about the bots in the match.
+            # A lost match says nothing about its bots.
             return Void(f"it was lost on other machines {MAX_LOST} times")
         if not isinstance(reply, Reply) or not isinstance(reply.end, Finished | Void):
             return self._disbelieve(match, done.machine, "its answer is not a valid reply")

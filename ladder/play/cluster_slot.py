@@ -1,7 +1,8 @@
-"""A slot of a ladder on another machine: it receives a match with its files, and sends its outcome back.
+"""A slot of a ladder on another machine, which receives a match with its files and sends back the outcome.
 
-It has a ladder's folder of its own, without facts, and an ordinary pool of one worker. So it is protected from bots that hang,
-fork and kill in the same way as a ladder. All slots of a machine share the folder; it stores versions by their content.
+It has its own ladder folder, without facts, and an ordinary pool of one worker, so it is protected from bots that hang,
+fork and kill in the same way as a ladder. All slots on a machine share the folder, which stores versions by their
+content.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Order:
     dogana: str
     """The version of Dogana that each machine must have."""
     limits: ResourceLimits | None
-    """The limits of bots; None to run them unconfined."""
+    """The limits on bots; None to run them unconfined."""
     runtimes: tuple[Path, ...]
     """The runtimes of the ladder; a machine must have them in the same folders."""
     join_seconds: float
@@ -106,7 +107,7 @@ class LadderSlot:
         except (NoRoom, OSError) as error:
             if not is_for_want_of_room(error):
                 raise
-            return Unfit(f"its disk is full: {error}")  # the match was not played: another machine can play it
+            return Unfit(f"its disk is full: {error}")  # the match was not played, so another machine can play it
         finally:
             record.unlink(missing_ok=True)
             position.unlink(missing_ok=True)
@@ -123,7 +124,7 @@ class LadderSlot:
             except NoProgram as error:
                 return Unfit(f"it cannot start {version.label}: {str(error).removeprefix(packed.name).lstrip(': ')}")
             except BadBot as error:
-                # An error of the file system is the machine's fault; any other error would occur on every machine.
+                # A file system error is the machine's fault; any other error would occur on every machine.
                 what = str(error).replace(packed.name, version.label)
                 return Unfit(what) if isinstance(error.__cause__, OSError) else Reply(Void(what))
             except OSError as error:

@@ -1,4 +1,4 @@
-"""The places of bots at home in the matches of a run: each plays a few matches at a time, and may be away for a while."""
+"""The places of bots at home in the matches of a run. Each plays a few matches at a time, and may be away for a while."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class HomePlaces:
     """Decides which matches can begin, and which versions can be in a further block, as far as this depends on bots at home."""
 
     def __init__(self, roster: Roster, away_seconds: float) -> None:
-        """`away_seconds` is the time for which a match waits for a disconnected bot."""
+        """Prepare; `away_seconds` is the time for which a match waits for a disconnected bot."""
         self._roster = roster
         self._away_seconds = away_seconds
         self._connected: Mapping[int, ConnectedBot] = {}
@@ -40,7 +40,7 @@ class HomePlaces:
     def can_begin(self, match: Match) -> bool:
         """Return True if the bots in a match are connected and have a place, or have been away for too long."""
         can_begin, now = True, time.monotonic()
-        for version in match.at_home:  # check all of them: the times of absent bots run in parallel
+        for version in match.at_home:  # check all of them, because the times of absent bots run in parallel
             if version.id in self._connected:
                 self._away_since.pop(version.id, None)
                 can_begin &= self._called[version.id] < self._connected[version.id].matches
@@ -49,7 +49,7 @@ class HomePlaces:
         return can_begin
 
     def has_time(self, version: Version) -> bool:
-        """Return True if a version can be in a further block: a bot at home needs a place that its other blocks do not use."""
+        """Return True if a version can be in another block; a bot at home needs a place that its other blocks do not use."""
         if not version.is_at_home:
             return True
         connection = self._connected.get(version.id)

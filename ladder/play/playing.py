@@ -1,4 +1,4 @@
-"""The running matches with their addresses for spectators: a small file for each match while it lasts."""
+"""The running matches with their addresses for spectators, in a small file for each match while it lasts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Playing:
 
 @contextmanager
 def announced(home: Home, match: Match, address: str) -> Iterator[None]:
-    """List a match as running in this context, if it belongs to a block: qualifying matches and trials are not for spectators."""
+    """List a match as running in this context if it belongs to a block; qualifying matches and trials are not for spectators."""
     if match.block is None:
         yield
         return

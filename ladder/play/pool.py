@@ -1,9 +1,9 @@
 """A pool of worker processes that play matches.
 
 Each worker plays one match at a time with its own referee. It ends with the ladder's process (its pipe closes; see also
-`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or exceeds the time that the clock of
-its match allows is killed with all its descendants and replaced; its match is void. Processes of agents that outlive a dead
-worker become children of the ladder's process, which kills them.
+`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or exceeds the time that the
+clock of its match allows is killed with all its descendants and replaced; its match is void. Agents' processes that
+outlive a dead worker become children of the ladder's process, which kills them.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ from referee.sandbox.socket_folder import check_room_for_sockets
 from referee.sandbox.system import children, set_adopting
 
 MAX_DECISIONS = 1_000
-"""The maximum number of a seat's decisions in a match: five times as many as in the longest matches measured."""
+"""The maximum number of a seat's decisions in a match, which is five times as many as in the longest matches measured."""
 EXTRA_SECONDS = 60.0
-"""The time allowed for the referee's work and the end of agents, in addition to the times for joining and on the clocks."""
+"""The time allowed for the referee's work and for agents to end, in addition to the times for joining and on the clocks."""
 _STOP_SECONDS = 2.0
-"""The time allowed for all idle workers together to end; a server needs half a second."""
+"""The time within which all idle workers together must end; a server needs half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ class Invitation:
 class Pool:
     """Worker processes; use it as a context manager.
 
-    No other code of this process may start processes in this context: they would be killed as leftovers of agents.
+    No other code in this process may start processes in this context, because they would be killed as leftovers of
+    agents.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Pool:
         self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
         self._patience = patience or WorkerTimeouts()
-        # A fork would share SQLite's open files, and locks that threads hold at that moment.
+        # A fork would share SQLite's open files, and the locks that threads hold at that moment.
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
         self.workers: list[_Worker] = []
@@ -156,7 +157,7 @@ class Pool:
         self._others = children()
 
     def __enter__(self) -> Pool:
-        """Begin.
+        """Start the pool.
 
         Raises:
             PathTooLong: if the path of the temporary folder is too long for the sockets of workers.
@@ -194,7 +195,7 @@ class Pool:
     def play_alone(self, match: Match) -> End:
         """Play a match on a new worker, after the end of all agents that the ladder has started.
 
-        So only bots in its own seats can harm it. Call it only while no other match is running.
+        Only bots in its own seats can therefore harm it. Call this only while no other match is running.
         """
         self.clear()
         [(_, end)] = self.play([match])
@@ -244,7 +245,7 @@ class Pool:
             worker.kill()
             self.workers.remove(worker)
             self._kill_leftovers()
-            # A dead worker leaves its control groups, its unfinished record, and the address for spectators.
+            # A dead worker leaves behind its control groups, its unfinished record, and the address for spectators.
             home, sandbox = self._settings.home, self._settings.sandbox
             if sandbox is not None:
                 sandbox.groups.sweep()
@@ -273,7 +274,7 @@ class _Worker:
         )
         with undisturbed():
             self.process.start()
-        # From now on only the worker holds that end of the pipe, so the pipe closes when the worker ends.
+        # From now on, only the worker holds that end of the pipe, so the pipe closes when the worker ends.
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -294,7 +295,7 @@ class _Worker:
             self.process.join(1)
 
     def tick(self) -> str:
-        """Check for a sign of life; return the reason to kill it, or an empty text."""
+        """Check for a sign of life; return the reason to kill the worker, or an empty text."""
         self._ticks += 1
         if self._beats.value == self._seen:
             self._silent += 1
@@ -339,7 +340,7 @@ class _Worker:
 
 
 def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
-    """Return the maximum time of a match after all have joined: the times of all seats in sequence, plus `extra_seconds`."""
+    """Return the maximum time of a match after all have joined: the times on all seats' clocks in sequence, plus `extra_seconds`."""
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
 
@@ -380,7 +381,7 @@ async def _play_matches(pipe: Connection, settings: WorkerSettings, beats: ctype
                 break
             try:
                 end = await _play(match, settings, server, pipe)
-            except Exception as error:  # any error: it is reported to the ladder, and this worker goes on
+            except Exception as error:  # any error is reported to the ladder, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}", no_room=is_for_want_of_room(error))
             try:
                 pipe.send(end)

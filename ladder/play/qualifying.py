@@ -1,6 +1,6 @@
-"""The entry of bots: house bots enter at once, and new versions after a match against `random`.
+"""The entry of bots. House bots enter at once, and new versions after a match against `random`.
 
-If a version fails while other matches run, it tries again alone.
+If a version fails while other matches are running, it tries again alone.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
     game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game) and (thinking or not bot.thinks):
-            # A house bot may play differently in each version of Dogana, so it is another version of the bot there.
+            # A house bot may play differently in each version of Dogana, so it counts as a different version of the bot there.
             content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.roster.add_version(name, HOUSE, content, [], playable, "Python")
@@ -58,7 +58,7 @@ class Newcomers:
     ) -> None:
         """Begin a run under `chosen` conditions, each with its possible numbers of seats.
 
-        In an endless run, versions that come later qualify, too; otherwise only those that wait now.
+        In an endless run, versions that are submitted later qualify, too; otherwise, only those that are waiting now.
         """
         self._store = store
         self._chosen = chosen
@@ -77,7 +77,7 @@ class Newcomers:
         """Return True if a version has to qualify, or is qualifying."""
         now = time.monotonic()
         return any(
-            # Infinity: an attempt is in progress. Before any other time, the version rests, and nobody waits for it.
+            # Infinity means that an attempt is in progress. Before any other time, the version rests, and nobody waits for it.
             not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
             for version in self._waiting(condition)
         )
@@ -107,7 +107,7 @@ class Newcomers:
         ]
 
     def let_try_later(self, match: Match) -> None:
-        """Let the version of a match try again later: it has neither qualified nor failed."""
+        """Let the version of a match try again later, because it has neither qualified nor failed."""
         self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
 
     def note_decided(self, match: Match) -> None:
@@ -176,7 +176,7 @@ def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Re
     reason, broken = why_not(end), ""
     if isinstance(end, Finished):
         try:
-            # Sealed at once, because no other match has this seed.
+            # The record is sealed at once, because no other match has this seed.
             seal_match(home, match.match_id, match.seed, end.record_hash)
         except SealBroken as error:
             broken = f"; {error}"

@@ -1,8 +1,9 @@
 """Run a ladder: take the lock, let new versions qualify, play matches, and count them.
 
-Two matches of one block never run at the same time: they have the same random draws, which a bot in one could betray to a bot
-in the other. So each worker takes a match of a different block, and blocks are scheduled until all workers have one. Between
-blocks, a few newcomers qualify, so that neither blocks nor newcomers wait for all of the others.
+Two matches of one block never run at the same time, because they have the same random draws, which a bot in one could
+betray to a bot in the other. Each worker therefore takes a match from a different block, and blocks are scheduled until
+all workers have one. Between blocks, a few newcomers qualify, so that blocks do not wait for all newcomers, nor
+newcomers for all blocks.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ AWAY_SECONDS = 600.0
 IDLE_SECONDS = 1.0
 """The interval at which an endless run looks for matches to play."""
 MAX_NEWCOMERS = 4
-"""The maximum number of newcomers that qualify between two blocks: about the number of matches in a block."""
+"""The maximum number of newcomers that qualify between two blocks, which is about the number of matches in a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +82,15 @@ class RunPlan:
     sandbox: Sandbox | None = None
     """The sandbox of submitted bots; None to run them with the rights of this process."""
     guests: bool = True
-    """True if bots at home are guests: matches with them then do not rate submitted bots."""
+    """True if bots at home are guests, so that matches with them do not rate submitted bots."""
     invite: Callable[[Invitation], None] | None = None
     """The function that invites a bot at home to a match; None if such bots cannot be reached, and their matches wait."""
     crew: Crew[Match] | None = None
     """The slots on other machines; None to play all matches on this one."""
     away_seconds: float = AWAY_SECONDS
-    """The time for which a match waits for a disconnected bot at home; then it is played without the bot, and counts."""
+    """The time for which a match waits for a disconnected bot at home; then the match is played without the bot, and counts."""
     max_given_up: int = 10
-    """The number of matches given up for unknown reasons after which the run ends: the machine must have a fault."""
+    """The number of matches given up for unknown reasons after which the run ends, because the machine must be at fault."""
 
 
 @contextmanager
@@ -254,7 +255,7 @@ class _Play:
     def _next(self) -> Iterator[Match | None]:
         """Yield the matches to play, void ones first; schedule more when no match can begin. Stop before a trial.
 
-        Yield None while all remaining matches wait: for another match of their block, newcomers, bots at home, or room.
+        Yield None while all remaining matches wait for another match of their block, newcomers, bots at home, or room.
         """
         while not (self._causes or self._doubtful):
             if not self._room.is_there():
@@ -282,7 +283,7 @@ class _Play:
                 self._playing[match.match_id] = match
                 self._began[match.match_id] = time.monotonic()
                 self._events.begin(match)
-                # Noted at once, because the next progress comes only when a match is over.
+                # This is noted at once, because the next progress comes only when a match is over.
                 note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
                 yield match
 
@@ -300,7 +301,7 @@ class _Play:
     def _take(self) -> Match | None:
         """Remove and return the first match that can begin now."""
         self._home_places.look(self._playing.values())
-        # Qualifying matches belong to no block, and have different seeds: any number may run.
+        # Qualifying matches belong to no block, and have different seeds, so any number may run.
         blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
             for match in waiting:
@@ -387,7 +388,7 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
-        # An event that is due closes before this match counts.
+        # An event that is due to close does so before this match counts.
         self._remarks += self._events.advance()
         # If the run is killed before the match is counted, it is played again, and its new record replaces this one.
         archive_match(self._home, match, end)
@@ -425,7 +426,7 @@ class _Play:
     def _note_tried(self, match: Match) -> None:
         """Note that a match has decided a version's qualification."""
         self._newcomers.note_decided(match)
-        self._blocks[match.condition].forget()  # the candidates have changed, which the queue does not notice
+        self._blocks[match.condition].forget()  # the candidates have changed without the queue noticing
 
     def _settle_newcomer(self, match: Match, end: End) -> None:
         self._newcomers.let_try_later(match)
@@ -462,7 +463,7 @@ class _Play:
             self._events.touch()
 
     def _give_up(self, text: str) -> None:
-        """Count a match that was given up for an unknown reason.
+        """Count a match as given up for an unknown reason.
 
         Raises:
             LadderError: if there are too many of them.

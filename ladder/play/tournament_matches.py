@@ -1,7 +1,7 @@
-"""The matches of events in a run: the choice of the next one, and its turn among the matches of the ladder.
+"""The matches of events in a run: which comes next, and when it has its turn among the matches of the ladder.
 
-Nothing has to stay in memory: a block is scheduled when a worker is free for it, and the next blocks follow from the facts. So
-after a kill, the next run continues at the same point.
+Nothing has to stay in memory, because a block is scheduled when a worker is free for it, and the next blocks follow
+from the facts. If a run is killed, the next one continues at the same point.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TournamentMatches:
         self._scheduled.extend(matches)
 
     def advance(self) -> Iterator[Remark]:
-        """Close the events whose time has come, and end those whose last match is over; yield remarks on them.
+        """Close the events whose closing time has passed, and end those whose last match is over; yield remarks on them.
 
         Later entries of the log do not affect the entrants.
         """
@@ -77,13 +77,14 @@ class TournamentMatches:
         if match.tournament is not None:
             self._credit = max(0, self._credit - _WHOLE)
         share = max((one.terms.share for one in playing), default=_WHOLE)
-        # Events cannot save up a share that they did not use.
+        # Events cannot save up a share that they have not used.
         self._credit = min(_WHOLE, self._credit + share)
 
     def take(self, busy: Collection[int | None]) -> Match | None:
         """Remove and return the next match whose block is not among the busy ones; schedule a block if none is left.
 
-        Return None if there is no such match: no event is being played, or the next round waits for the current one.
+        Return None if there is no such match, because no event is being played or the next round waits for the current
+        one.
         """
         match = self._first(busy)
         if match is None and (block := self._next_block()) is not None:
@@ -114,7 +115,7 @@ class TournamentMatches:
         return self._blocks.popleft() if self._blocks else None
 
     def _waiting_blocks(self, one: LadderTournament) -> list[Sequence[Fixture]]:
-        """Return the blocks of the current round of an event that this run can play and that are not scheduled yet, in their order."""
+        """Return the blocks of the current round of an event that this run can play and that are not scheduled yet, in order."""
         facts = self._store.tournaments
         current = facts.course(one).next_round(facts.results(one))
         known = facts.scheduled(one)

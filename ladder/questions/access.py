@@ -55,8 +55,8 @@ def own_versions(ladder: Ladder, bot: str) -> list[Version]:
 def find_match(ladder: Ladder, beginning: str) -> str:
     """Return the id of a match, as `ladder.archive.traces.find_match` does.
 
-    Only the author and the organiser may see a qualifying match, and only the organiser a trial; nobody else learns that they
-    exist.
+    Only the author and the organiser may see a qualifying match, and only the organiser may see a trial; nobody else
+    learns that they exist.
     """
     if ladder.caller.is_organiser:
         return traces.find_match(ladder.home, ladder.facts, beginning)
@@ -71,7 +71,7 @@ def find_match(ladder: Ladder, beginning: str) -> str:
 
 
 def check_over(ladder: Ladder, match_id: str) -> None:
-    """Check that a match may be shown to the caller: its record reveals the random draws of all matches of its block.
+    """Check that a match may be shown to the caller, because its record reveals the random draws of all matches in its block.
 
     Raises:
         Forbidden: if it may not be shown yet.

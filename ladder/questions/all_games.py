@@ -63,7 +63,7 @@ class AllGamesRequest(Request[AllGamesAnswer]):
 def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
     """List the versions that play all games, best first: each game weighs the same."""
     facts = ladder.facts
-    # A game without a strength would leave nobody in the ranking.
+    # A game in which no version has a strength would leave nobody in the ranking.
     versions, conditions = facts.roster.versions(), [one for one in _main(facts).values() if fitted(facts, one)]
     return AllGamesAnswer(
         conditions=[condition_terms(one) for one in conditions],

@@ -190,7 +190,7 @@ def show(ladder: Ladder, request: ShowRequest) -> ShowAnswer:
     facts = ladder.facts
     versions = facts.roster.find_versions(request.bot)
     submitted = facts.roster.submitted_at([version.id for version in versions])
-    # The last words of a bot come from its log, which is for its author alone.
+    # The last words of a bot come from its log, which only its author may read.
     sees_last_words = owns(ladder.caller, versions)
     found = [
         (

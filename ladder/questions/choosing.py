@@ -59,7 +59,7 @@ def chosen_conditions(
     if by_options and not game:
         raise LadderError("options belong to one game; name it, too")
     names = [find(game).name] if game else list(games())
-    # Clock and options are converted to the form in conditions, without defaults, so that they can be compared.
+    # The clock and options are converted to their form in conditions, without defaults, so that they can be compared.
     agreed = agree(find(names[0]), options, None).options if by_options else None
     read = str(read_clock(clock)) if clock else None
     return [condition for name in names for condition in _conditions(facts, name, read, agreed)]

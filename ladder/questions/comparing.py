@@ -30,7 +30,7 @@ from referee.verdict.student import wilson
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
 LAST_COMMON = 100
-"""The maximum number of two versions' last common matches from which their results by seat are taken."""
+"""The maximum number of common matches, the last ones, from which two versions' results by seat are taken."""
 LISTED = 10
 """The maximum number of common matches in the list."""
 
@@ -194,7 +194,7 @@ def _head_to_head(score: Score) -> HeadToHead:
     if not score.matches:
         return HeadToHead()
     share = (score.ahead + score.tied / 2) / score.matches
-    # Ties as halves vary less than wins and losses with the same share, so with ties the interval is somewhat too wide.
+    # Ties counted as halves vary less than wins and losses with the same share, so the interval is too wide if there are ties.
     low, high = wilson(share, score.matches)
     return HeadToHead(**asdict(score), share=share, low=low, high=high)
 

@@ -1,4 +1,4 @@
-"""The desk of a ladder: it answers the questions of one caller, and accepts the bots that the caller submits or offers.
+"""The desk of a ladder, which answers the questions of one caller and accepts the bots that the caller submits or offers.
 
 Text from strangers is passed on unchanged; the code that prints it escapes control characters.
 """
@@ -27,7 +27,7 @@ class Desk:
     """The desk of one ladder, for one caller. Most questions read a snapshot of the ladder."""
 
     def __init__(self, home: Home, caller: Caller = ORGANISER, facts: Store | None = None, address: str = "") -> None:
-        """Answer from `facts`, which stay open; without them, each question opens the file, which takes a few ms.
+        """Prepare to answer from `facts`, which stay open; without them, each question opens the file, which takes a few ms.
 
         `address` is the same as in `Ladder`.
         """
@@ -53,7 +53,7 @@ class Desk:
         question = question_of(type(request))
         if game := getattr(request, "game", ""):
             find(game)  # a game that does not exist is reported before a ladder that does not
-        # Within a snapshot nothing can be written.
+        # Nothing can be written within a snapshot.
         with self._facts() as facts, facts.reading() if question.is_of_one_moment else nullcontext():
             answer: Answer = question.function(Ladder(self._home, facts, self._caller, self._address), request)
             return answer
@@ -89,7 +89,7 @@ class Desk:
         """
         check_is_author(self._caller)
         bot, author = request.bot, self._caller.author
-        # Checked before the file arrives, which may take minutes; `submit` checks the same again.
+        # The names are checked before the file arrives, which may take minutes; `submit` checks them again.
         check_names(bot, author)
         with self._facts() as facts:
             if versions := facts.roster.versions_called(bot):

@@ -1,4 +1,4 @@
-"""The events of a ladder: tournaments between the bots that are best placed at a time announced beforehand."""
+"""The events of a ladder: tournaments between the bots that are best placed at a previously announced time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from referee.tournament.scoring import counted, means
 from referee.tournament.standings import FinalTable, TableRow, final_table, verdict_sentence
 
 LAST_EVENTS = 20
-"""The number of the last events in which a bot's part is looked up."""
+"""The number of most recent events in which a bot's part is looked up."""
 OVER, PLAYING, SCHEDULED, NEXT, GIVEN_UP = "over", "being played", "scheduled", "next", "given up"
 """The states of a match of an event."""
 
@@ -331,7 +331,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
     """Return the part of a bot in the last events, newest first; events without it are left out."""
     found = []
-    # The entrants of an open event are chosen again each time, from the standings.
+    # The entrants of an open event are chosen from the standings again each time.
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
         listed = entries(ladder, one)
         reasons = [
@@ -376,7 +376,7 @@ _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
 def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:
     """Return the table of an event, which is computed again only after a new result."""
     known = _last_tables.get(one.seed_commitment)
-    # Compared by value: each request reads both from the facts again.
+    # Compared by value, because each request reads both from the facts again.
     if known is None or known[:2] != (plan, results):
         known = _last_tables[one.seed_commitment] = plan, results, final_table(plan, course, results)
     return known[2]

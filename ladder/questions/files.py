@@ -39,7 +39,7 @@ def files(ladder: Ladder, request: FilesRequest) -> File:
         raise LadderError(f"the files of {version.label} are gone; submit it again")
     scratch = TemporaryFile()  # noqa: SIM115  # file_of closes it
     with (
-        # Without a time, the same files make the same archive. PAX allows names of any length, in any alphabet.
+        # Without a time stamp, the same files make the same archive. PAX allows names of any length, in any alphabet.
         gzip.GzipFile(fileobj=scratch, mode="wb", compresslevel=6, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):

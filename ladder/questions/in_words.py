@@ -21,7 +21,7 @@ ALL_GAMES = (
 NOT_YET = "not yet"
 """The text for a version that has no strength yet, because its matches are newer than the last fit."""
 _WITHIN = 1.96
-"""The number of standard deviations within which 95 % of a normal distribution is."""
+"""The number of standard deviations within which 95 % of a normal distribution lies."""
 
 
 def open_places(one: StandingRow | OverallRow) -> str:

@@ -129,7 +129,7 @@ class MatchAnswer(Row):
 
 
 def first_rated(found: MatchAnswer) -> list[int]:
-    """Return the seats of a rated match whose bots had no rating before its block: because of them, it has no `reasons`."""
+    """Return the seats of a rated match whose bots had no rating before its block, which is why it has no `reasons`."""
     own = next((one for one in found.block if one.match == found.match), None)
     if own is None or own.event or not own.rated:
         return []
@@ -161,7 +161,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     pruned_at = "" if is_recorded else facts.evidence.record_pruned_at(match_id)
     logs = [log for log in traces.logs_that_hold(ladder.home, match_id, bots) if may_read(ladder, log)]
     block = [] if played is None else facts.history.played_with(played)
-    # Nobody expects a record: the match was never finished, or its record was pruned.
+    # Nobody expects a record, because the match was never finished or its record was pruned.
     if pruned_at or (played is None and not is_recorded):
         problem = ""
     elif problem and not ladder.caller.is_organiser:
@@ -226,7 +226,7 @@ def _reasons(history: MatchHistory, match: PlayedMatch, rated: Sequence[PlayedMa
         RatingReason(
             seat=seat.seat,
             matches=len(rated),
-            # In each match of the block the version has a different seat.
+            # The version has a different seat in each match of the block.
             beaten=fmean(_share_beaten(one, seat.version.id) for one in rated),
             expected=expected_share(known[at], [*known[:at], *known[at + 1 :]]),
         )

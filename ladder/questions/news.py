@@ -85,7 +85,7 @@ def _sent(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
 
 def _tried(store: Store, versions: Sequence[Version]) -> Iterator[NewsItem]:
     by_id, conditions = {one.id: one for one in versions if not one.is_house}, store.roster.conditions()
-    # NULL stands for the permission to try again, which is not news.
+    # NULL means that the version may try again, which is not news.
     rows = store.file.rows(
         "select * from qualifications where passed is not null and version in (select value from json_each(?))"
         " order by id desc limit ?",

@@ -55,4 +55,4 @@ def audit_log(ladder: Ladder, request: AuditLogRequest) -> File:
     with tempfile.TemporaryDirectory(prefix="dogana-log-") as scratch:
         file = Path(scratch) / "audit-log.jsonl"
         write(ladder.home, ladder.facts, file)
-        return file_of(file.open("rb"), file.name)  # it no longer needs a name: nothing is left of it after a crash
+        return file_of(file.open("rb"), file.name)  # it needs no name now, so a crash leaves nothing of it

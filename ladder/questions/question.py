@@ -35,7 +35,7 @@ Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_TEXT)]
 """A text in a request that must not be empty."""
 
 
-# A misspelt parameter is refused; if it were ignored, the answer would belong to another question.
+# A misspelt parameter is refused; if it were ignored, the answer would be to another question.
 class Request(msgspec.Struct, Generic[Answer], forbid_unknown_fields=True, omit_defaults=True):
     """A request; `Answer` is the type of its answer. Fields at their defaults are left out on the wire."""
 
@@ -108,7 +108,7 @@ def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = Fals
     """Register the function that answers requests of the type of its argument `request`."""
 
     def register(function: Function) -> Function:
-        # Annotations are texts (`from __future__`), which this evaluates.
+        # Annotations are strings (`from __future__`), which this evaluates.
         request = get_type_hints(function)["request"]
         # A change writes, which is impossible within a snapshot.
         _QUESTIONS[request] = Question(function, request, path, is_of_one_moment and not is_change, is_change)
@@ -131,7 +131,7 @@ def all_questions() -> dict[str, Question]:
 
 
 def check_filled(request: Request[Any]) -> None:
-    """Check that no name in a request is empty, as the API does: an empty text is the beginning of every name.
+    """Check that no name in a request is empty, as the API does, because an empty text is the beginning of every name.
 
     Raises:
         NotFound: if a name is empty.

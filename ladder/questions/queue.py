@@ -104,7 +104,7 @@ def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
     # Each lookup takes a query, so only the listed ones are looked up.
     waits = {one.version: facts.schedule.blocks_since(condition, one.last_block) for one in listed}
     longest_ago = min((one.last_block for one in queued), default=0)
-    # Rule 8: versions in a match are passed over.
+    # By rule 8, versions in a match are passed over.
     first = next((one.version for one in queued if one.version not in playing), None)
 
     def entry(one: Candidate, **more: Any) -> QueueRow:

@@ -65,7 +65,7 @@ class Client:
     def leave(self) -> None:
         """Let the bot leave when it has finished its current blocks."""
         self.is_leaving = True
-        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # `_write` then checks at once whether the bot is in any
+        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # `_write` then checks at once whether the bot is in any block
 
     def end(self, error: Exception) -> None:
         """End the stream with an error."""
@@ -161,7 +161,7 @@ class AtHome:
         Args:
             is_open: True if bots at home may take part.
             guests: True if matches with them do not rate submitted bots.
-            plays: returns True for the conditions that are played now; matches under other conditions keep no bot from leaving.
+            plays: returns True for the conditions that are played now; matches under other conditions do not keep a bot from leaving.
         """
         self.plays = plays
         self._is_open = is_open
@@ -201,8 +201,8 @@ class AtHome:
     def enter(self, client: Client) -> list[Client]:
         """Register a client's bot for invitations; return the clients of the bot's other versions, which must leave.
 
-        An older client of the same version is cut off. The invitations to seats that still wait for the bot are sent once more:
-        the first ones may have gone to a connection that was already lost.
+        An older client of the same version is cut off. The invitations to seats that still wait for the bot are sent
+        once more, because the first ones may have gone to a connection that was already lost.
         """
         older = self._clients.get(client.version.id)
         if older is not None:
@@ -249,7 +249,7 @@ class AtHome:
 
         Args:
             context: the call.
-            requests: counts streams: by their tokens, so that no neighbour at the same address can use up a bot's allowance;
+            requests: counts streams by their tokens, so that nobody else at the same address can use up a bot's allowance;
                 streams without the token of a seat are counted by their address.
 
         Raises:

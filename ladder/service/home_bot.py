@@ -77,7 +77,7 @@ async def play_match(
         try:
             ended = await _until_end(process, relay, invitation.join_seconds)
         finally:
-            # After the end of the match a bot may finish its work; before it, there is nothing left to do.
+            # After the match, a bot may finish its work; if the match has not ended, there is nothing left to do.
             await process.stop(GRACE_SECONDS if relay.over is not None else 0)
             if logs is not None:
                 try:
@@ -93,7 +93,7 @@ async def play_match(
 
 
 def _environment(address: str, token: str) -> Mapping[str, str]:
-    # The relay's socket is not encrypted; the authority is that of the ladder.
+    # The relay's socket is not encrypted; the authority is for the ladder.
     environment = {name: value for name, value in own_environment().items() if name != "DOGANA_CA"}
     return {**environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token}
 

@@ -1,4 +1,4 @@
-"""Metrics of a served ladder for Prometheus: its requests, the times of its answers, and its state."""
+"""Metrics of a served ladder for Prometheus: its requests, its response times, and its state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ladder.play.playing import playing
 from referee.live.matches.server import Listen, PortInUse
 
 LASTING = ("connect", "play", "watch")
-"""The calls that last as long as somebody plays or watches: their duration says nothing about the server."""
+"""The calls that last as long as somebody plays or watches, so that their duration says nothing about the server."""
 MAX_SCRAPES = 8
 """The maximum number of connections to the metrics at a time."""
 SCRAPE_SECONDS = 10.0
@@ -52,7 +52,7 @@ class Metrics:
         self.registry.register(_Facts(home))
 
     def count(self, method: str, status: str, seconds: float, received: int = 0) -> None:
-        """Count a call that has ended, and the bytes of a bot that have arrived with it."""
+        """Count a call that has ended, and the bytes of a bot that arrived with it."""
         if method not in LASTING:
             self._seconds.labels(method).observe(seconds)
         self._calls.labels(method, status).inc()
@@ -62,7 +62,7 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Serve the figures at `/metrics` by HTTP in this context, to `scrapes` connections at a time; yield the port.
+        """Serve the figures at `/metrics` over HTTP in this context, to `scrapes` connections at a time; yield the port.
 
         Raises:
             PortInUse: if the port cannot be used.

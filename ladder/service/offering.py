@@ -1,4 +1,4 @@
-"""Offers a bot to a remote ladder, and plays the matches to which it is invited, until its author stops it."""
+"""Offer a bot to a remote ladder, and play the matches to which it is invited, until its author stops it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _MAX_JOIN_SECONDS = 3600.0
 SILENT_SECONDS = 45.0
 """The time, in seconds, after which a silent connection is given up as lost; a ladder sends something every 15 s."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""The maximum size of a message from a ladder; a larger one ends the call, as it could fill the memory of the author's machine."""
+"""The maximum size of a message from a ladder; a larger one ends the call, because it could fill the memory of the author's machine."""
 NO_PROXY = ("grpc.enable_http_proxy", 0)
-"""The option for unencrypted connections: without it, gRPC would use the proxy of the environment even for local connections."""
+"""The option for unencrypted connections. Without it, gRPC would use the environment's proxy even for local connections."""
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -130,7 +130,7 @@ class Offering:
             except _Lost as lost:
                 if not self._was_connected:
                     raise LadderError(f"no ladder answers at {self._offer.server}: {lost}") from lost
-                # A bot that leaves and has no match need not return to say so.
+                # A bot that is leaving and has no match need not reconnect to say so.
                 if not (self._leaving.is_set() and not self._matches):
                     pause = max(next(self._pauses), lost.seconds)
                     self._say(f"the connection to the ladder is lost ({lost}); trying again in {pause:.1f} s")
@@ -144,7 +144,7 @@ class Offering:
 
     async def _pause(self, seconds: float) -> None:
         if self._leaving.is_set():
-            # The event is set, so a wait for it would be over at once.
+            # The event is set, so waiting for it would end at once.
             await asyncio.sleep(seconds)
         else:
             with contextlib.suppress(TimeoutError):

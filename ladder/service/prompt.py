@@ -1,4 +1,4 @@
-"""A time limit for the request of a call, for which gRPC would wait for ever before the caller is known."""
+"""A time limit for a call's request to arrive; gRPC would wait for it for ever, before the caller is known."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from typing_extensions import override
 class PromptRequests(grpc.aio.ServerInterceptor):
     """Reads the one request of a call itself.
 
-    On the wire, a call with one message looks like a call with many; only a handler for many begins before the first arrives.
+    On the wire, a call with one message looks like a call with many. Only a handler for many messages begins before the
+    first arrives.
     """
 
     def __init__(self, seconds: float) -> None:
-        """Wait for a request for at most `seconds`."""
+        """Set the maximum time, in seconds, to wait for a request."""
         self._seconds = seconds
 
     @override

@@ -1,7 +1,8 @@
 """The stream of one bot at home: from a socket on this machine to the ladder, and back.
 
-The bot sees a referee on its own machine. This module restores a lost connection, and corrects for messages that arrived
-twice or not at all. Each answer contains the bot's thinking time, so that the ladder can distinguish it from the time of the network.
+The bot sees a referee on its own machine. This module restores a lost connection, and corrects for messages that
+arrived twice or not at all. Each answer contains the bot's thinking time, so that the ladder can tell it apart from
+network delays.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Relay:
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
-        """`play` opens a stream of bytes to the ladder, and `wait` yields the pauses before it is opened again."""
+        """Prepare; `play` opens a stream of bytes to the ladder, and `wait` yields the pauses before it is opened again."""
         self._play = play
         self._wait = wait
         self._door = Door()
@@ -134,7 +135,7 @@ class Relay:
                 return
             case "decide":
                 self._ask(message.decide.decision)
-            # The decision of a stale answer is closed; after any other rejected answer, it is open again.
+            # The decision of a stale answer is closed; after any other rejected answer, the decision is open again.
             case "rejected" if message.rejected.reason != pb.Rejected.REASON_STALE:
                 self._ask(message.rejected.decision)
             case "game_over":

@@ -1,4 +1,4 @@
-"""A ladder that is served elsewhere, by HTTP: the same requests and answers as `ladder.questions.desk.Desk`."""
+"""A ladder that is served elsewhere over HTTP, with the same requests and answers as `ladder.questions.desk.Desk`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWER_SECONDS = 60.0
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""The errors for an answer that is not the expected JSON: another form, bytes in a text that are not UTF-8, or too deep nesting."""
+"""The errors for an answer that is not the expected JSON: another form, text that is not UTF-8, or nesting that is too deep."""
 _MAX_VERSION = 100
 """The maximum length of the server's version in an error message; our own version has about ten characters."""
 _ERRORS = {403: Forbidden, 404: NotFound}
@@ -56,7 +56,7 @@ class RemoteLadder:
             verify=_verification(self._login),
             timeout=ANSWER_SECONDS,
             headers={"authorization": f"Bearer {self._login.token}"} if self._login.token else {},
-            trust_env=False,  # no token is sent to a proxy of the environment
+            trust_env=False,  # no token is sent to the environment's proxy
         )
 
     def __enter__(self) -> Self:
@@ -172,7 +172,7 @@ class RemoteLadder:
             message, command = str(error["message"]), str(error.get("command", ""))
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
-        # A ladder that is too old for the question answers like this.
+        # This is the answer of a ladder that is too old for the question.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
         if answer.status_code == 429:

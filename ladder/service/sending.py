@@ -1,4 +1,4 @@
-"""Sending the messages of a stream over gRPC to a client that may not read them, and forwarding a referee's messages."""
+"""Send the messages of a stream over gRPC to a client that may not read them, and forward a referee's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The streams of a ladder, over gRPC: bots at home, and spectators. Everything else is a question by HTTP (`ladder/http/api`)."""
+"""The gRPC streams of a ladder, for bots at home and spectators. Everything else is a question over HTTP (`ladder/http/api`)."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ MAX_STATUS_CHARACTERS = 1000
 """The maximum length of an error text, in characters; HTTP/2 takes 8 kB."""
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
-"""The maximum number of open calls of a connection; further calls wait on the client's side."""
+"""The maximum number of open calls on a connection; further calls wait on the client's side."""
 MAX_CHANGES = 8
-"""The maximum number of changes at a time: each waits for others to finish changing the ladder."""
+"""The maximum number of changes at a time; each waits for the others to finish changing the ladder."""
 OFFER_SECONDS = 30.0
 """The time allowed for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
@@ -146,7 +146,7 @@ class LadderServer(LadderServicer):
         return caller
 
     def _count_open(self, who: str) -> None:
-        """Count a call until its task ends: even a refusal waits for a caller who does not read, while the connection lasts.
+        """Count a call until its task ends, because even a refusal waits for a caller who does not read, while the connection lasts.
 
         Raises:
             TooMuch: if the caller has too many open calls.
@@ -206,7 +206,7 @@ class LadderServer(LadderServicer):
         self._limits.connections.take(caller.author)
         desk = Desk(self._home, caller)
         bot = OfferedBot(offer.bot, offer.content, tuple(offer.games), offer.matches)
-        # A new version costs a match in every game, as a submission does.
+        # A new version costs a match in every game, just as a submission does.
         if not await self._lookups.run(desk.is_known, bot):
             self._limits.submissions.take(caller.author)
         version, is_new, stopped = await self._changes.run(desk.offer, bot)

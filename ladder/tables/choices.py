@@ -43,8 +43,8 @@ def choices(
 ) -> list[Group]:
     """Return the legal actions in words, grouped by kind.
 
-    The words include the consequences of an action as far as the seat can know them: it is played in `SAMPLES` states that fit
-    the seat's observation, and the words contain the consequences common to all of them.
+    The words include the consequences of an action as far as the seat can know them. The action is played in `SAMPLES`
+    states that fit the seat's observation, and the words contain the consequences common to all of these states.
     """
     # The seeds are always the same, so that a decision has the same words each time.
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]

@@ -1,4 +1,4 @@
-"""A running match as one of its seats sees it: its record is replayed while it is written."""
+"""A running match as one of its seats sees it. Its record is replayed while it is being written."""
 
 from __future__ import annotations
 

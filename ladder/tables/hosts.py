@@ -1,4 +1,4 @@
-"""The bots of consenting authors, and their start at a table. The bots run as on the ladder, but their output is not stored."""
+"""The bots of consenting authors, and how they start at a table. They run as on the ladder, but their output is not stored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Hosts:
                 self._inspector.check(version)
             except CannotPlay as error:
                 note("table", logging.WARNING, text=f"somebody wanted to play against {version.label}: {error}")
-                # A stranger reads this error, so it names no files.
+                # A stranger may read this error, so it names no files.
                 raise LadderError(
                     f"the files of {version.label} are damaged; its author must submit them again"
                 ) from None

@@ -36,15 +36,15 @@ from referee.files import in_words, private_folder, read_file
 from referee.live.seats.orphans import kill_below
 
 TABLES = 32
-"""The default maximum number of concurrent tables: enough for a class. Each table takes 40 MB."""
+"""The default maximum number of concurrent tables, which is enough for a class. Each table takes 40 MB."""
 MAX_OF_ONE = 2
-"""The maximum number of a person's tables. By default, one address may have all tables, because a class shares one."""
+"""The maximum number of a person's tables. By default, one address may have all tables, because a class shares an address."""
 MAX_FINISHED = 200
 """The maximum number of finished matches that are stored."""
 STOP_SECONDS = 2.0
 """The time allowed for the process of a table to end."""
 MAX_VIEW_BYTES = 4 * 1024 * 1024
-"""The maximum size of a view; most of it is the picture, of less than 100 kB."""
+"""The maximum size of a view; most of a view is the picture, which takes less than 100 kB."""
 ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
 """The form of a table's id."""
 
@@ -110,7 +110,7 @@ class Table:
         self.awaited = time.monotonic()
         if (
             self.view.asking is not None and not self._speaks
-        ):  # without its script, the page looks again when the decision is over
+        ):  # without its script, the page looks again when the time for the decision is over
             self.awaited = max(self.awaited, self.view.asking.deadline)
         return self.view
 
@@ -244,7 +244,7 @@ class OpenTables:
         """
         if not self._is_ours():
             raise LadderError("the folder of the tables was replaced; nobody can play until the pages are restarted")
-        # The limits are still met when the table is added: no other table is made while files are checked and the process starts.
+        # No other table is made while files are checked and the process starts, so the limits are still met when the table is added.
         async with self._laying:
             hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
             taken = [table for table in self._tables.values() if not table.has_ended]
@@ -261,12 +261,12 @@ class OpenTables:
             orders = {}
             if self._hosts is not None and versions:
                 orders = await asyncio.to_thread(self._hosts.orders, versions)
-            # Taken after all refusals, which use up no allowance.
+            # Taken after all other checks, so that their refusals use up no allowance.
             self._limits.laid.take(address)
             name = secrets.token_hex(10)
             try:
-                # Started from this thread: Linux kills the process together with the thread that started it.
-                # `-P`: Python takes no module from the working folder.
+                # Started from this thread, because Linux kills the process together with the thread that started it.
+                # With `-P`, Python imports no module from the working folder.
                 process = await asyncio.create_subprocess_exec(
                     *(sys.executable, "-P", "-m", "ladder.tables.process"),
                     stdin=asyncio.subprocess.PIPE,
@@ -321,7 +321,7 @@ class OpenTables:
     # the processes
 
     async def _follow(self, table: Table) -> None:
-        """Take the views from the process of a table until it ends."""
+        """Take the views from the process of a table until the process ends."""
         pipe = table.process.stdout
         assert pipe is not None  # noqa: S101
         try:
@@ -342,7 +342,7 @@ class OpenTables:
         self._tables.pop(table.id, None)
         process = table.process
         if process.stdin is not None:
-            # The end of its input tells the process to end.
+            # Closing its input tells the process to end.
             process.stdin.close()
         try:
             await asyncio.wait_for(process.wait(), STOP_SECONDS)
@@ -365,7 +365,7 @@ class OpenTables:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
-        """Return True if the folder is still the locked one: another program may have replaced it."""
+        """Return True if the folder is still the locked one, because another program may have replaced it."""
         return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
 
     def _sweep(self) -> None:

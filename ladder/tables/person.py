@@ -1,4 +1,4 @@
-"""The seat of a person: it plays in the referee's process, and waits for the person's choices."""
+"""The seat of a person, which plays in the referee's process and waits for the person's choices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Person:
     """A player for `play_match` (`InProcess`) that gets its answers through `choose`.
 
     Attributes:
-        question: the open decision; None while it is the turn of others.
+        question: the open decision; None while other seats have their turn.
         remark: the fate of the last decision, if it was not answered in time.
         is_out: True if the seat is out, so that it has no more decisions.
     """
@@ -30,7 +30,7 @@ class Person:
     may_come_back = False
 
     def __init__(self, changed: Callable[[], None]) -> None:
-        """Prepare. `changed` is called after each change; it must not block, because the driver is waiting."""
+        """Prepare the seat. `changed` is called after each change; it must not block, because the driver is waiting."""
         self._changed = changed
         self._driver: MatchDriver | None = None
         self._seat: Seat = 0
@@ -49,7 +49,7 @@ class Person:
         if self._driver is None or question is None:
             return
         if question.number == number and 0 <= index < len(question.actions):
-            # Set before the answer: within `answer`, the driver may reject it, or put the next decision.
+            # Set before the answer, because within `answer` the driver may reject it, or put the next decision.
             self.question, self.remark = None, ""
             self._driver.answer(self._seat, number, index)
 

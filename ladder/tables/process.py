@@ -1,8 +1,8 @@
 """The process of a table: a referee, bots, and the seat of the person.
 
-`OpenTables` starts it, and communicates with it through pipes. Its input consists of JSON lines: first
-`{"folder": ..., "table": ..., "request": {...}, "orders": {...}}`, then for each answer `{"decision": 3, "index": 0}`. Its output
-is a `View` after each change. It ends after the page of the match has been made, or with its parent process.
+`OpenTables` starts it, and communicates with it through pipes. Its input consists of JSON lines: first `{"folder": ...,
+"table": ..., "request": {...}, "orders": {...}}`, then for each answer `{"decision": 3, "index": 0}`. Its output is a
+`View` after each change. The process ends after the page of the match has been made, or when its parent process ends.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ class _Table:
                     all_must_start=True,
                 )
                 showing.cancel()
-        except ExceptionGroup as errors:  # any error: it is reported to the person
+        except ExceptionGroup as errors:  # any error is reported to the person
             self._tell(self._void(errors.exceptions))
             return
         self._tell(self._view(has_replay=False))
-        # In a thread, so that the end of the parent process is noticed while pictures are drawn.
+        # This runs in a thread, so that the end of the parent process is noticed while pictures are drawn.
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
         write_private(self._folder / REPLAY, page.html.encode())
         view = self._view(has_replay=True)
@@ -127,7 +127,7 @@ class _Table:
     async def _show_changes(self) -> None:
         while True:
             await self._changed.wait()
-            # Cleared before the view is made, so that a change meanwhile leads to another view.
+            # Cleared before the view is made, so that a change in the meantime leads to another view.
             self._changed.clear()
             self._tell(self._view(has_replay=False))
 
@@ -160,7 +160,7 @@ class _Table:
             seats=self._seats(following),
             log=self._log(following),
             new_from=self._new_from,
-            # Only up to the last step that the seat has learnt of: until then, the number of secret plans stays secret.
+            # Only up to the last step that the seat has learnt of, so that the number of secret plans stays secret until then.
             new_steps=sum(
                 seat != self._seat for seat in following.played[self._new_from - 1 : following.viewpoint.scene.step]
             ),
@@ -180,7 +180,7 @@ class _Table:
         question, asking = self.person.question, self._asking
         if question is None:
             return None
-        # The words are expensive: each action is played in several states.
+        # The words are expensive, because each action is played in several states.
         if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
             return asking
         plan = self._plan
@@ -231,7 +231,7 @@ async def _run(pipe: BinaryIO) -> None:
 
 
 async def _hear(reader: asyncio.StreamReader, table: _Table) -> None:
-    """Pass answers on until the parent process ends, or closes the input."""
+    """Pass on answers until the parent process ends, or closes the input."""
     while line := await reader.readline():
         said = json.loads(line)
         table.answer(said["decision"], said["index"])

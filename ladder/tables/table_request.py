@@ -36,7 +36,7 @@ CLOCKS = (
     PersonClock("medium", "10 minutes, and 10 seconds more for each decision", "600+10/600"),
     PersonClock("fast", "2 minutes, and 5 seconds more for each decision", "120+5/60"),
 )
-"""The clocks that people can choose. Each of them runs out, and none lets a table wait for more than half an hour at a time."""
+"""The clocks that people can choose. Each of them runs out, and none lets a table wait more than half an hour at a time."""
 
 
 class BadTableRequest(LadderError):
@@ -57,7 +57,7 @@ class TableRequest:
     options: dict[str, OptionValue]
     """The options that differ from their defaults."""
     clock: str
-    """The clock in the form of `TimeControl`."""
+    """The clock, as `TimeControl` writes it."""
 
     @property
     def seat(self) -> Seat:

@@ -22,7 +22,7 @@ class Stage(StrEnum):
     DECIDES = "decides"
     """The person has a decision."""
     WAITS = "waits"
-    """Others have decisions."""
+    """Other seats have decisions."""
     OVER = "over"
     VOID = "void"
     """The match has no result."""
@@ -82,7 +82,7 @@ class View:
     """The number of steps by others, since the person's last choice, that the seat has learnt of."""
     asking: Asking | None = None
     remark: str = ""
-    """The fate of the last decision, if it was not answered in time."""
+    """The outcome of the last decision, if it was not answered in time."""
     is_out: bool = False
     """True if the person's seat is out."""
     strikes: int = 0

@@ -1,7 +1,7 @@
 """Bound the size of archive headers before parsing, because `tarfile` and `zipfile` trust the declared sizes.
 
-A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read at
-once. A gigabyte of zeros compresses to a megabyte.
+A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read
+whole. A gigabyte of zeros compresses to a megabyte.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from referee.bots.errors import BadBot
 PIECE = 128 * 1024
 """The number of bytes of content read at a time, here and in the standard library."""
 MAX_TAR_HEADER = 64 * 1024
-"""The maximum size of the header of a file in a tar archive, extensions included: a long name needs 2 kB."""
+"""The maximum size of the header of a file in a tar archive, including its extensions. A long name needs 2 kB."""
 MAX_TAR_HEADERS = 40 * 1024 * 1024
-"""The maximum total size of the headers of a tar archive: 2 kB for each of 20,000 files."""
+"""The maximum total size of the headers in a tar archive, which allows 2 kB for each of 20,000 files."""
 MAX_ZIP_CONTENTS = 4 * 1024 * 1024
-"""The maximum size of the table of contents of a zip archive: about 20,000 files with names of 100 characters."""
+"""The maximum size of a zip archive's table of contents, enough for 20,000 files with names of 100 characters."""
 _MAX_ZIP_HEADER = 256 * 1024
-"""An upper bound on the size of a local header of a zip archive: two fields of less than 64 kB."""
+"""An upper bound on the size of a local header in a zip archive, which has two fields of less than 64 kB."""
 
 _GZIP = b"\x1f\x8b"
 
@@ -60,13 +60,13 @@ class Bounded(io.FileIO):
 
 
 def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
-    """Read an uncompressed tar archive: yield each entry, with its content if it is a file.
+    """Read an uncompressed tar archive, and yield each entry, with its content if it is a file.
 
     Raises:
         BadBot: if a header is too long.
         tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError: if the archive is damaged.
     """
-    # "r:" and no other mode: tarfile would unpack compressed data by itself, without a limit.
+    # The mode must be "r:", because otherwise tarfile would unpack compressed data by itself, without a limit.
     with Bounded(path, MAX_TAR_HEADER) as file, tarfile.open(fileobj=file, mode="r:") as archive:
         allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
         for entry in archive:
@@ -82,7 +82,7 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[tuple[list[zipfile.ZipInfo], Callable[[zipfile.ZipInfo], IO[bytes]]]]:
-    """Open a zip archive: yield its entries, and a function that opens an entry.
+    """Open a zip archive, and yield its entries and a function that opens an entry.
 
     Raises:
         BadBot: if its table of contents is too long.
@@ -98,7 +98,7 @@ def open_zip(path: Path) -> Iterator[tuple[list[zipfile.ZipInfo], Callable[[zipf
 
 
 def is_gzip(path: Path) -> bool:
-    """Return whether a file begins like gzip data."""
+    """Return whether a file starts with the gzip magic number."""
     with path.open("rb") as file:
         return file.read(len(_GZIP)) == _GZIP
 
@@ -117,18 +117,18 @@ def gunzip(path: Path, target: Path, most: int) -> None:
     """Decompress a file to at most `most` bytes.
 
     Raises:
-        BadBot: if there are more bytes, or data after the end of the stream.
+        BadBot: if the content is larger, or if data follows the end of the stream.
         zlib.error: if the data is damaged.
         EOFError: if the data ends too early.
     """
-    inflate = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)  # 16: gzip
+    inflate = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)  # 16 stands for gzip
     left = most
     with path.open("rb") as source, target.open("xb") as file:
         while not inflate.eof:
             data = inflate.unconsumed_tail or source.read(PIECE)
             if not data:
                 raise EOFError("it ends too early")
-            # At most `PIECE` bytes at a time, however much a few compressed bytes unpack to.
+            # At most `PIECE` bytes are unpacked at a time, because a few compressed bytes may unpack to very many.
             content = inflate.decompress(data, PIECE)
             left -= len(content)
             if left < 0:

@@ -4,10 +4,10 @@ Every byte is hostile: nothing is run here, no link is followed, and no name may
 that declares an excessive size is refused at once; whatever it declares, sizes are also counted while bytes are
 written.
 
-Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads
-through real folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a
-usual program, such as /usr/bin/python3 in a virtual environment: `run` may name the same programs. The text of a link
-is kept unchanged.
+Links that stay in the folder are kept as links. They are safe because `..` occurs only at their beginning, where it
+leads through real folders and never above the bot's own; nothing is ever written through a link. A link may also lead
+to one of the usual programs, such as /usr/bin/python3 in a virtual environment, because `run` may name the same
+programs. The text of a link is kept unchanged.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_BYTES = 200 * 1024 * 1024
 MAX_ENTRIES = 2 * MAX_FILES
 """The maximum number of files, links and folders in an archive or a folder."""
 MAX_DEPTH = 40
-"""The maximum number of names in a path: nested folders, and the file in the last of them."""
+"""The maximum number of names in a path, counting the nested folders and the file in the last of them."""
 MAX_LINK_BYTES = 1024
 """The maximum length of a link's text."""
 
@@ -89,7 +89,7 @@ class Artefact:
     language: str
     """Its programming language, if known; otherwise empty."""
     was_there: bool = False
-    """True if the same files were accepted before."""
+    """True if the same files had been accepted before."""
 
 
 def check_path(path: Path) -> None:
@@ -112,19 +112,20 @@ def take_in(
     """Copy or unpack a submission into `versions / <content hash>`, in a folder that only this user can enter.
 
     Args:
-        path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
+        path: a program, a file with an extension in `RUNNERS`, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
         runtimes: folders with runtimes in addition to the usual programs.
         programs: the search path for programs, as in PATH; empty for the usual folders and the runtimes.
         limits: the limits on its files.
 
     Raises:
-        BadBot: if the submission is something else, breaks a limit, or has a wrong manifest; no file of it remains.
-        DiskFull: if there is no room for it; no file of it remains.
+        BadBot: if the submission is something else, breaks a limit, or has an invalid manifest; none of its
+            files remain.
+        DiskFull: if there is no room for it; none of its files remain.
     """
     check_path(path)
     private_folder(versions)
-    # Below `versions`, since a rename must not lead to another file system.
+    # The folder is below `versions`, because a rename cannot lead to another file system.
     scratch = Path(tempfile.mkdtemp(dir=versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = scratch / "bot"
@@ -157,7 +158,7 @@ def take_in(
 
 @contextlib.contextmanager
 def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Iterator[tuple[Path, Artefact]]:
-    """Accept a submission temporarily: yield its folder and a description, and remove the folder afterwards.
+    """Accept a submission temporarily. Yield its folder and a description of the bot, then remove the folder.
 
     Raises:
         BadBot: as in `take_in`.
@@ -172,7 +173,7 @@ def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> I
 
 
 def hash_of(folder: Path) -> str:
-    """Return the SHA-256 of the names, executable bits and contents of all files and links of a folder, in hexadecimal.
+    """Return the SHA-256 of the names, executable bits and contents of all files and links in a folder, in hexadecimal.
 
     No submission contains anything else, so a folder with other kinds of entries never has the hash of a version.
     """
@@ -184,7 +185,7 @@ def hash_of(folder: Path) -> str:
             mark = "x" if mode & stat.S_IXUSR else "-"
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
-            # No name can contain a NUL, and no name in a submission a line break: no two folders give the same text.
+            # No name contains a NUL, and no name in a submission a line break, so no two folders give the same text.
             whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
         elif stat.S_ISLNK(mode):
             whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
@@ -199,20 +200,20 @@ _DAMAGED = (zlib.error, EOFError, ValueError)
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file is an archive by its content or name. A .jar is a .zip, but counts as a program."""
+    """Return whether a file's content or name is that of an archive. A .jar is a .zip, but counts as a program."""
     return path.suffix not in RUNNERS and (
         path.name.endswith(ARCHIVES) or zipfile.is_zipfile(path) or is_gzip(path) or is_tar(path)
     )
 
 
 def where_it_is(path: Path) -> tuple[Manifest, Path]:
-    """Return the manifest of a bot that runs in place, in `own_environment`, and its folder. Nothing is copied or run.
+    """Return the manifest and the folder of a bot that runs in place, in `own_environment`. Nothing is copied or run.
 
     Args:
-        path: a program, a file that `RUNNERS` knows, or a folder.
+        path: a program, a file with an extension in `RUNNERS`, or a folder.
 
     Raises:
-        BadBot: if it is something else, an archive, or its manifest is wrong.
+        BadBot: if it is something else, such as an archive, or if its manifest is invalid.
     """
     check_path(path)
     programs = own_environment()["PATH"]
@@ -260,7 +261,7 @@ class _Copier:
             self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
-        # All checks first: a folder that is too large is refused before a byte of it is copied.
+        # All checks come first, so that a folder that is too large is refused before any of it is copied.
         modes = {file: file.lstat() for file in _everything_below(path, self._limits)}
         for file, status in modes.items():
             if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
@@ -290,13 +291,13 @@ class _Copier:
                         raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
                     if "\0" in entry.orig_filename:  # zipfile would cut the name there
                         raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
-                    mode = entry.external_attr >> 16  # the upper half is the mode of Unix
+                    mode = entry.external_attr >> 16  # the upper half is the Unix mode
                     with opened(entry) as source:
                         if stat.S_ISLNK(mode):
                             self._link(entry.filename, os.fsdecode(source.read(MAX_LINK_BYTES + 1)))
                         else:
                             self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
-        # zipfile raises RuntimeError for encryption, and NotImplementedError for methods that it does not know.
+        # zipfile raises RuntimeError for encryption, and NotImplementedError for unknown compression methods.
         except (*_DAMAGED, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
 
@@ -322,7 +323,7 @@ class _Copier:
 
     def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
         target = self._place(name)
-        # "x" neither follows a link nor writes over a file.
+        # "x" neither follows a link nor overwrites a file.
         with target.open("xb") as file:
             while data := source.read(PIECE):
                 self._bytes += len(data)
@@ -334,12 +335,12 @@ class _Copier:
         known = self._folder.joinpath(*_parts(earlier))
         if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
             raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is not an earlier file of the archive")
-        # A copy, not a link: its bytes count, and each file has a mode of its own.
+        # This is a copy, not a link, because its bytes count and each file has its own mode.
         with _open_regular(known) as source:
             self._write(name, source, executable=os.access(known, os.X_OK))
 
     def _link(self, name: str, target: str) -> None:
-        """Make a link that stays in the folder, or leads to a usual program."""
+        """Make a link that stays in the folder, or leads to one of the usual programs."""
         place = self._place(name)
         parts = PurePosixPath(target).parts
         # `name` has n parts, so n steps up would leave the folder; a `..` after other names could go up from another link's target.
@@ -362,7 +363,7 @@ class _Copier:
         self._folders.update(parts[:depth] for depth in range(1, len(parts)))
         self._limits.check_entries(self._files + len(self._folders))
         target = self._folder.joinpath(*parts)
-        # A name below a link would be written elsewhere. `lexists`, as a link may lead to a file that is still to come.
+        # A name below a link would be written elsewhere. `lexists` also finds a link to a file that is yet to come.
         if os.path.lexists(target) or self._through_a_link(parts):
             raise BadBot(f"two files are called {name!r}")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -402,7 +403,7 @@ def _check_depth(names: int) -> None:
 
 
 def _everything_below(folder: Path, limits: BotLimits) -> list[Path]:
-    """Return all files, links and folders below a folder except `__pycache__`, sorted; links are not followed.
+    """Return all files, links and folders below a folder, sorted and without `__pycache__`; links are not followed.
 
     Raises:
         BadBot: if there are too many, or they are nested too deeply.

@@ -1,4 +1,4 @@
-"""The command that starts a bot: from its `bot.toml` or by default, with advice if it cannot work.
+"""Find the command that starts a bot, in its `bot.toml` or by default, and give advice if it cannot work.
 
 Nothing is run here. An error message contains the line to write instead.
 """
@@ -26,7 +26,7 @@ MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
 MAX_LANGUAGE_CHARACTERS = 20
 _LANGUAGES = {"python": "Python", "node": "JavaScript"}
-"""The language of a bot that one of these programs runs. `java` is missing, because it runs several languages."""
+"""The language of a bot that is run by one of these programs. `java` is missing, because it runs several languages."""
 RUNNERS = {
     ".py": ["python"],
     ".pyz": ["python"],
@@ -50,7 +50,7 @@ SOURCES = {
     ".rs": ("Rust", "rustc -O -o {program} {source}"),
     ".ts": ("TypeScript", "npx tsc {source}"),
 }
-"""Source files that must be compiled: their language, and a command that compiles one."""
+"""Source files that must be compiled, each with its language and a command that compiles it."""
 PROJECTS = {
     "Cargo.toml": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
     "go.mod": "go generate && CGO_ENABLED=0 go build",
@@ -58,24 +58,25 @@ PROJECTS = {
     "CMakeLists.txt": "cmake -B build && cmake --build build -j 4",
     "package.json": "npm install && npm run build",
 }
-"""Files that show how a folder is built, and the build command, the same as in the kits."""
+"""Files that show how a folder is built, each with the build command, which is the same as in the kits."""
 _MACOS = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _COMPILED = (b"\x7fELF",) if IS_LINUX else (b"\x7fELF", *_MACOS)
 """The first bytes of compiled programs that run here, or on a ladder."""
 _ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
 """The first bytes of compiled programs for other systems."""
 _MAX_FIRST_LINE_BYTES = 256
-"""The number of bytes that Linux reads of a first line that names an interpreter."""
+"""The number of bytes that Linux reads from the first line of a script, which names its interpreter."""
 _ENV_WITH_VALUE = ("-u", "--unset")
 """The options of `env` whose value may be the next word."""
 _ENV_UNCLEAR = ("-C", "--chdir", "-S", "--split-string")
-"""The options of `env` after which the program is not simply a word, or not in the bot's folder."""
+"""The options of `env` after which the program is not a separate word, or is not in the bot's folder."""
 
 
 def own_environment() -> dict[str, str]:
-    """Return the environment variables of this user's own unconfined bot: the user's, with a search path for programs.
+    """Return the environment variables of this user's own unconfined bot: the user's, and a search path for programs.
 
-    `python` is the interpreter that runs Dogana, as for a submitted bot. Other programs are first sought in the user's PATH.
+    `python` is the interpreter that runs Dogana, as for a submitted bot. Other programs are looked up in the
+    user's PATH first.
     """
     path = [str(Path(sys.executable).parent), *os.environ.get("PATH", os.defpath).split(":"), *USUAL_FOLDERS]
     return {**os.environ, "PATH": ":".join(dict.fromkeys(filter(None, path)))}
@@ -104,7 +105,7 @@ class Manifest:
 
 
 def read_manifest(path: Path, folder: Path, programs: str, program: str = "") -> Manifest:
-    """Return the manifest of a bot, or the defaults without one.
+    """Return the manifest of a bot, or the defaults if it has none.
 
     Args:
         path: the submitted path, for messages.
@@ -113,7 +114,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         program: the name of the file, if the bot is a single file; other files in the folder are then ignored.
 
     Raises:
-        BadManifest: if the manifest is wrong.
+        BadManifest: if the manifest is invalid.
         NoProgram: if the command, given or default, cannot start the bot.
     """
     manifest = folder / MANIFEST
@@ -124,7 +125,7 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
         except ValueError as error:
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
-    document.text("name", "")  # authors may set it, and nothing uses it; unread, `finish` would refuse it as unknown
+    document.text("name", "")  # nothing uses it, but it is read so that `finish` does not refuse it as unknown
     run = document.texts("run", [])
     names = document.choices("games", {name: name for name in games()}, list(games()))
     language = document.text("language", "")
@@ -215,7 +216,7 @@ def _compile(path: Path, folder: Path, inside: str) -> str:
 
 
 def _named(path: Path, inside: str) -> Path:
-    """Return a path by which the author can name a file of the bot; for a file in an archive, its name there."""
+    """Return the path by which the author knows a file of the bot; for a file in an archive, its name there."""
     if path.is_dir():
         return path / inside
     return path if path.name == inside else Path(inside)
@@ -262,7 +263,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
     if not words:
         return ""  # a compiled program
     wanted = words[0]
-    # `env` finds the program by PATH, after its own options and assignments.
+    # `env` looks up the program in PATH; its own options and assignments come first.
     if PurePosixPath(wanted).name == "env":
         wanted = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
     if (wanted in words[1:] or str(PurePosixPath(wanted).parent) in programs.split(":")) and shutil.which(
@@ -276,7 +277,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
 
 
 def env_words(run: Sequence[str]) -> int:
-    """Return the number of words before the program of a command: `env` with its options and variables, or none."""
+    """Return the number of words before the program in a command: `env` with its options and variables, or none."""
     if run[0] != "env":  # a bot's own program may have that name, too: ./env
         return 0
     count = 1
@@ -286,7 +287,7 @@ def env_words(run: Sequence[str]) -> int:
 
 
 def _script(command: Sequence[str]) -> str:
-    """Return the script of an interpreter's command: the first word that is not an option; empty if it is another word."""
+    """Return the script in an interpreter's command: the first word after the options; empty if it is no script."""
     options = [*itertools.takewhile(lambda word: word.startswith("-"), command[1:])]
     script = [*command[1 + len(options) :], ""][0]
     name, *needed = RUNNERS.get(PurePosixPath(script).suffix, [""])

@@ -15,7 +15,7 @@ _MAX_TEXT = 80
 
 
 def syntax_error(path: Path) -> str:
-    """Return the syntax error in the first file of a bot, with file and line; empty if it has none.
+    """Return the syntax error in the first file of a bot, with its file and line; empty if there is none.
 
     This is for authors on their own machines: a parser is no protection against hostile files.
 

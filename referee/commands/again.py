@@ -91,7 +91,7 @@ def ask_bot(
         out.print(
             f"{plan.game.title}, match {plan.match_id}: seat {seat}, {plan.bots[seat]}, is asked again", soft_wrap=True
         )
-    # Before the bot starts, so that processes which it detaches become ours, and end with it.
+    # This comes before the bot starts, so that processes that it detaches become ours and end with it.
     adopt_orphans()
     last_words = asyncio.run(
         ask_again(record.plan, record.result, decisions, player, with_clock=with_clock, ready=ready, tell=tell)
@@ -119,7 +119,7 @@ async def _wait_for_enter(process: AgentProcess) -> None:
     loop = asyncio.get_running_loop()
     pressed: asyncio.Future[None] = loop.create_future()
     try:
-        # Not `input`: the loop has to go on reading the bot's output. epoll refuses files.
+        # `input` would stop the loop, which has to go on reading the bot's output. epoll refuses files.
         loop.add_reader(sys.stdin.fileno(), lambda: _press(pressed))
     except OSError as error:
         raise AskError("--attach waits for Enter, but standard input is a file; leave it to the terminal") from error

@@ -46,7 +46,7 @@ class BotTerms:
         return list(map(Path, self.runtime or []))
 
     def sandbox(self, ray: str | None) -> Sandbox | None:
-        """Return the sandbox for bots on this machine; None if they need none here, or play on a cluster.
+        """Return the sandbox for bots on this machine; None if they need none, or play on a cluster.
 
         Raises:
             BadOption: if there are limits, but no sandbox.
@@ -94,7 +94,7 @@ def _tell(text: str) -> None:
 def _party(
     series: MatchSource, limits: ResourceLimits, runtimes: Sequence[Path], without: Sequence[Path]
 ) -> Party | None:
-    """Return the files and limits that commands in a series need on other machines; None without commands.
+    """Return the files and limits that commands in a series need on other machines; None if there are no commands.
 
     Args:
         series: the series.

@@ -193,7 +193,7 @@ def compare(
                 files=fingerprints([new, old, *filled]),
                 games=_read_games(game),
                 options=read_options(with_openings(option or [], openings)),
-                # With their numbers, so that --resume plays on the same boards after an update of Dogana.
+                # The plan contains the boards' numbers, so that --resume plays on the same boards after an update of Dogana.
                 boards={name: dict(shipped_board(find(name))) for name in game},
                 is_field=field,
                 clock=str(read_clock(clock or DEFAULT_CLOCK)),
@@ -212,14 +212,14 @@ def compare(
 
 @contextmanager
 def _status_of_errors() -> Iterator[None]:
-    """Exit with status 4 if the versions cannot be compared: 1 is an answer here."""
+    """Exit with status 4 if the versions cannot be compared, because 1 is an answer here."""
     try:
         yield
     # The reader of the output has gone, which says nothing about the versions.
     except BrokenPipeError:
         raise
     except (DoganaError, OSError) as error:
-        # Without a file name, the error is not about a file of the user: it is a bug, which needs its traceback.
+        # An error without a file name is not about one of the user's files. It is a bug, which needs its traceback.
         if isinstance(error, OSError) and error.filename is None:
             raise
         err.print(f"dogana: {' '.join(in_words(error).split())}", soft_wrap=True)
@@ -354,7 +354,7 @@ def _play(
     with in_folder(folder, plan, resumes=resumes, options=[*again, *(["--json"] if as_json else [])]):
         _play_blocks(report, play_matches(series, plan, workers, ray))
         if folder is not None:
-            # Before the lock is gone: another command must not begin in between.
+            # This comes before the lock is released, so that no other command begins in between.
             write_conclusion(folder, plan, report.test.conclusion)
     raise typer.Exit(UNDECIDED if report.test.conclusion is None else _STATUSES[report.test.conclusion])
 
@@ -373,7 +373,7 @@ def _players(context: typer.Context, plan: ComparisonPlan, ray: str | None) -> l
         for name in plan.games
         for word in dict.fromkeys(plan.words)
     }
-    # Each word was read for every game, which checks that the bot plays it; the players of a word are alike.
+    # Each word was read for every game, to check that the bot plays it; the players of a word are all alike.
     return [players[word, plan.games[0]] for word in plan.words]
 
 
@@ -392,5 +392,5 @@ def _play_blocks(report: Report, played: Generator[FinishedMatch, None, None]) -
                 if report.test.conclusion is not None:
                     break
     finally:
-        # Even after Ctrl-C: the blocks so far are worth their lines.
+        # This is printed even after Ctrl-C, because the results so far are worth showing.
         report.print_end()

@@ -1,4 +1,4 @@
-"""The plan of a comparison: its versions, its matches and the terms of its test; kept in its folder of records."""
+"""The plan of a comparison, kept in its folder of records: the versions, the matches and the terms of the test."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ComparisonPlan(BotTerms):
     others: list[str]
     """The players of the other seats."""
     files: dict[str, str]
-    """The hash of the files of each player that has files."""
+    """The hash of each player's files, for players that have files."""
     games: list[str]
     options: dict[str, str]
     """Options of the games; each goes to the games that have it."""
@@ -120,7 +120,7 @@ class ComparisonPlan(BotTerms):
 def fingerprint(word: str) -> str:
     """Return the SHA-256 of the files of a bot, in hexadecimal; empty for a house bot, a command or anything else."""
     path = Path(word)
-    # A house bot first, as for a seat: a file of that name is another bot.
+    # House bots come first, as in a word for a seat; a file of the same name is another bot.
     if is_house_bot(word) or word.startswith(COMMAND):
         return ""
     if path.is_dir():
@@ -214,7 +214,7 @@ def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, optio
     """Lock the folder of a comparison, and keep its plan there; after an interruption, print the command that resumes it.
 
     Args:
-        folder: the folder of its records; None to keep none.
+        folder: the folder of its records; None to keep no records.
         plan: the comparison.
         resumes: True to continue the comparison in the folder.
         options: options of this command that the plan does not contain.
@@ -231,7 +231,7 @@ def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, optio
             sweep(folder, plan.games)
         else:
             check_unused(folder)
-        # Without the verdict, which may not hold if the comparison goes on.
+        # The verdict is left out, because it may not hold if the comparison goes on.
         with keeping(folder / COMPARISON, replace(plan, conclusion=""), resuming("compare", folder, *options)):
             yield
 

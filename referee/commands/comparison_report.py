@@ -1,4 +1,4 @@
-"""The progress of a comparison, its seats that were put out, its JSON, and the five lines at its end."""
+"""The output of a comparison: its progress, the seats that were put out, its JSON, and the five lines at the end."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 from referee.version import installed_version
 
 _LAST_WORDS = 2_000
-"""The maximum number of characters of a bot's output that are shown."""
+"""The maximum number of characters shown of a bot's output."""
 _GROWTH = 1.25
-"""The factor by which the number of blocks grows between two lines of progress, where there is no terminal."""
+"""The factor by which the number of blocks grows between two lines of progress if there is no terminal."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Report:
                 game = match.plan.game.name
                 found.append({"game": game, "bot": word, "seat": seat.seat, "reason": reason})
                 err.print(f"{word}, seat {seat.seat}, was put out in {match.name} ({reason})", soft_wrap=True)
-                # Only the first time: a bot that fails in each match says the same each time.
+                # This is printed only the first time, because a bot that fails in every match prints the same each time.
                 if known.total() == 1:
                     _print_last_words(match.logs.get(seat.seat, ""))
         return found
@@ -104,7 +104,7 @@ class Report:
 
     @property
     def matches(self) -> int:
-        """The number of matches of all blocks."""
+        """The number of matches in all blocks."""
         return self.test.blocks * self.series.block_size
 
     def progress(self) -> str:
@@ -130,7 +130,7 @@ class Report:
             err.print(f"both have played identically in {MIN_BLOCKS} blocks: are they the same?", soft_wrap=True)
         if self.test.conclusion is not None:
             return
-        # Once, as soon as the deviation of a block is known well enough.
+        # This is printed once, as soon as the deviation of a block is known well enough.
         if self.test.blocks == MIN_BLOCKS and self._is_beyond_maximum():
             err.print(
                 f"{self._blocks_for_margin()}; only a larger difference shows in the {self.plan.max_blocks:,} of --max",

@@ -1,4 +1,4 @@
-"""`dogana doctor`."""
+"""`dogana doctor`: check the isolation of bots on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def doctor(
     """Check the isolation of bots on this machine.
 
     It lists the missing measures, with the commands to enable them. It builds a box as `dogana ladder run` does, and tries to
-    escape from it. The exit status is 1 if a measure is missing that a ladder for strangers needs.
+    escape from it. The exit status is 1 if a measure that a ladder for strangers needs is missing.
 
     Examples:
 
@@ -75,7 +75,7 @@ def _reason(measure: Measure) -> str:
 def _explain(measures: Sequence[Measure]) -> list[str]:
     """Return the lines after the verdict: a remedy for each missing measure, then the findings."""
     lines: list[str] = []
-    # `groupby` joins neighbours: measures with the same remedy stand together, and the sort is stable.
+    # `groupby` joins only neighbours. Measures with the same remedy are neighbours, and stay so because the sort is stable.
     missing = sorted((measure for measure in measures if not measure.stands), key=lambda measure: not measure.is_needed)
     for (mend, commands), group in groupby(missing, key=lambda measure: (measure.mend, measure.commands)):
         lines.append("")

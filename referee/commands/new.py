@@ -76,7 +76,7 @@ def write_kit(kit: str, folder: Path) -> int:
 
     Raises:
         NewError: if the folder is not empty.
-        OSError: if a file cannot be written; the others are removed.
+        OSError: if a file cannot be written; the files written before it are removed.
     """
     written: list[Path] = []
     try:
@@ -86,13 +86,13 @@ def write_kit(kit: str, folder: Path) -> int:
         for source, name in _files(kit):
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            # x: another command may write at this moment.
+            # Mode x is used because another command may be writing at this moment.
             with source.open("rb") as reading, file.open("xb") as writing:
                 written.append(file)
                 shutil.copyfileobj(reading, writing)
-            # Executable where the source is; all else is up to the umask.
+            # The file is executable if its source is; the umask decides the rest.
             file.chmod(file.stat().st_mode | source.stat().st_mode & 0o111)
-    # Ctrl-C, too: half a kit would prevent another attempt.
+    # Ctrl-C is handled, too, because half a kit would prevent another attempt.
     except BaseException as error:
         for file in written:
             file.unlink(missing_ok=True)

@@ -42,7 +42,7 @@ class _VisibleConsole(Console):
 SEAT_OUT = 3
 """The exit status of `dogana play` if a seat was put out in a match; docs/writing_a_bot.md lists all statuses."""
 
-# Into a pipe or a file, Rich would print 80 columns.
+# Rich would print only 80 columns into a pipe or a file.
 out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
 """The console for results."""
 err = _VisibleConsole(file=Remarks(styled=True))

@@ -1,6 +1,6 @@
-"""The file of a plan in a folder of records: reading, writing, and a lock against two commands at a time.
+"""The file of a plan in a folder of records: reading, writing, and a lock that keeps two commands apart.
 
-The file of a plan is written before the first match, and replaced as a whole: it is complete even after a kill.
+The file of a plan is written before the first match, and always replaced as a whole, so it is complete even after a kill.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         try:
-            # The kernel drops the lock with its process, even after a kill: there are no leftovers to clear.
+            # The kernel releases the lock when its process ends, even after a kill, so there are no leftovers to clear.
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ResumeError(
@@ -174,7 +174,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 def sweep(folder: Path, games: Sequence[str]) -> None:
     """Remove the unfinished records of killed processes."""
-    # Only names that a series gives: a user may keep other files in the folder.
+    # Only names that a series gives are removed, because a user may keep other files in the folder.
     of_games = "|".join(map(re.escape, games))
     name = re.compile(rf"(?:{of_games})-[0-9a-f]{{16}}(-seating\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
     for path in folder.iterdir():

@@ -192,7 +192,7 @@ def play(
         check_travels(players, isolate=plan.isolate)
     if force and (record is None or plan.count > 1):
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
-    # Before the match, so that its record has a place to go at the end.
+    # This comes before the match, so that its record has a place to go at the end.
     _prepare_records(record, several=plan.count > 1, force=force)
     if plan.logs is not None:
         make_folder(Path(plan.logs))
@@ -202,7 +202,7 @@ def play(
     reached = None
     if is_remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *read_tls(tls_cert, tls_key))
-    # Before the first bot starts: processes that bots detach become ours.
+    # This comes before the first bot starts, so that processes that bots detach become ours.
     adopt_orphans()
     with remarking_interrupts(f"the match was interrupted: it has no result{' and no record' if record else ''}"):
         match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
@@ -265,14 +265,14 @@ async def _play_one(
 
     Args:
         series: the series, with one match.
-        listen: the address for remote agents and spectators; None without them.
+        listen: the address for remote agents and spectators; None if there are none.
         target: the file or folder for the record.
         watched: True to show the match.
         invites: True to print the address for spectators.
     """
     plan = series.plan(0)
     name = series.name(0, plan)
-    # Unsaved until the match is over: two commands may play into one folder at a time.
+    # The file has the name of an unsaved record until the match is over, because two commands may play into one folder.
     path = target / unsaved(name, os.getpid()) if target is not None and target.is_dir() else target
     async with RefereeServer(listen) as server, screen_beside(server, plan) if watched else nullcontext():
         address = "" if listen is None else _address(listen, server.remote_port)
@@ -293,7 +293,7 @@ async def _play_one(
 
 
 def _address(listen: Listen, port: int) -> str:
-    """Return the address for agents and spectators. If the referee listens on all addresses, it is one of them."""
+    """Return the address for agents and spectators: one of this machine's addresses if the referee listens on all of them."""
     host = listen.address.rpartition(":")[0]
     if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
         return f"{host}:{port}"
@@ -305,7 +305,7 @@ def _address(listen: Listen, port: int) -> str:
 
 
 def _own_host() -> str:
-    """Return the address from which this machine reaches others; without one, the name of the machine."""
+    """Return the address from which this machine reaches other machines, or the machine's name if there is none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect(("192.0.2.1", 9))  # chooses a route (to an unassigned address), and sends nothing
         return str(probe.getsockname()[0])
@@ -329,7 +329,7 @@ def _print_series(
                     print_json(_as_json(match))
                 progress.advance(bar)
     finally:
-        # After Ctrl-C or an error: the matches so far are worth their table.
+        # This is printed even after Ctrl-C or an error, because the matches so far are worth a table.
         if 0 < tally.count < series.count:
             err.print(
                 f"{tally.count} of {series.count} matches were played, from seed {series.first_seed}", soft_wrap=True

@@ -38,7 +38,7 @@ def position(
       dogana position position.json --svg position.svg
     """
     if svg is not None:
-        # Before anything is read or printed, as in all commands that write.
+        # This comes before anything is read or printed, as in all commands that write.
         check_free(svg, force=force)
     try:
         found = read_position(file, find)

@@ -104,7 +104,7 @@ def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
         if heading is not None and heading[2] is not None:
             places.setdefault(heading[2], (at, _end_of_section(lines, at, len(heading[1]))))
         elif rule is not None:
-            # The first such line counts: a later one may begin by citing the number.
+            # The first such line counts, because a later one may begin by citing the number.
             places.setdefault(rule[1], (at, _end_of_rule(lines, at)))
     return places
 
@@ -120,7 +120,7 @@ def _end_of_section(lines: Sequence[str], first: int, level: int) -> int:
 
 
 def _end_of_rule(lines: Sequence[str], first: int) -> int:
-    """Return the index of the line after a rule: of the next rule, or of the first line outside its item or paragraph."""
+    """Return the index of the line after a rule: the next rule, or the first line outside its item or paragraph."""
     indent = _indent(lines[first])
     is_item = lines[first].lstrip().startswith(("- ", "* "))
     for at in range(first + 1, len(lines)):
@@ -146,7 +146,7 @@ def _without_blank_end(lines: list[str]) -> list[str]:
 
 
 def _apart(lines: Sequence[str]) -> list[str]:
-    """Give each rule outside lists a paragraph of its own: Markdown would join it to the previous one."""
+    """Give each rule outside a list its own paragraph, because Markdown would join it to the previous one."""
     apart: list[str] = []
     for line in lines:
         if _RULE.match(line) and not line.lstrip().startswith(("- ", "* ")):

@@ -51,7 +51,7 @@ class Screen:
         self._last: deque[tuple[str, str]] = deque(maxlen=_LAST)
         self._drawn = 0.0
         self.ticks = out.is_terminal
-        # Redrawn by `tick` alone: Rich's own thread would draw at any time.
+        # Only `tick` redraws the display, because Rich's own thread would draw at any time.
         self._live = Live(console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False)
 
     def __enter__(self) -> Screen:
@@ -73,7 +73,7 @@ class Screen:
         """Show the events since the last call."""
         now = time.monotonic()
         for seat, _ in happened.played:
-            # The seat may be asked again at once: that is a new decision.
+            # The seat may be asked again at once, which is a new decision.
             self._deciding_since.pop(seat, None)
         self._deciding_since = {
             seat: self._deciding_since.get(seat, now) for seat, view in enumerate(happened.seats) if view.deciding

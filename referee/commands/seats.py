@@ -29,7 +29,7 @@ SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
 """The words for a seat, for help pages."""
 
 Hold = Callable[[AbstractContextManager[Any]], Any]
-"""A function that enters a context until the command ends, such as `typer.Context.with_resource`."""
+"""A function that enters a context and keeps it open until the command ends, such as `typer.Context.with_resource`."""
 
 
 class SeatError(DoganaError):
@@ -62,7 +62,7 @@ def read_player(
     """
     if word == REMOTE:
         return Remote(wait or REMOTE_JOIN_SECONDS)
-    # Before files: a house bot's name means the house bot wherever the command is run.
+    # House bots come before files, because a house bot's name means the house bot wherever the command is run.
     if is_house_bot(word):
         player = house_player(word, wait or JOIN_SECONDS)
         if not house_bots()[word.partition(":")[0]].plays(game):
@@ -106,8 +106,8 @@ def read_travelling(word: str, game: Game, wait: float | None) -> Command:
     The folder of the result is relative to the current folder.
 
     Raises:
-        SeatError: if the bot is not in the current folder, or as in `read_bot`.
-        BadBot: as in `read_bot`.
+        SeatError: if the bot is not in the current folder, or for the same reasons as in `read_bot`.
+        BadBot: for the same reasons as in `read_bot`.
     """
     seconds = wait or JOIN_SECONDS
     if word.startswith(COMMAND):

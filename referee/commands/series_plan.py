@@ -168,7 +168,7 @@ def _agree(game: Game, typed: SeriesOptions) -> tuple[Setup, dict[str, Any] | No
             raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")
         if position.setup.seats != seats:
             raise PlayError(f"position {start} is for {position.setup.seats} seats, but {seats} were given")
-        # As in the file of the plan, with which it is compared later: tuples become lists.
+        # Tuples become lists, as in the file of the plan, with which this is compared later.
         return position.setup, json.loads(json.dumps(position.state.to_json()))
     data = shipped_board(game) if typed.board is None else read_board_file(typed.board)
     return game.setup(seats, read_options(typed.options), data), None
@@ -241,7 +241,7 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
     """
     path = folder / SERIES
     with alone_in(folder):
-        # The folder has records and no plan: the command line may describe another series.
+        # The folder has records but no plan, so the command line may describe another series.
         is_guess = resumes and not path.exists()
         if not resumes:
             _check_unused(folder)
@@ -254,12 +254,12 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
             sweep(folder, [plan.game])
         with keeping(path, plan, resuming("play", folder, *options), is_guess=is_guess):
             yield
-        # Only if nothing was raised, and still under the lock.
+        # This runs only if nothing was raised, and still under the lock.
         write_plan(path, replace(plan, complete=True))
 
 
 def _check_unused(folder: Path) -> None:
-    """Refuse a folder with another series: a new one would replace its plan, and its seed would be lost.
+    """Refuse a folder with another series, because a new one would replace its plan and lose its seed.
 
     Raises:
         ResumeError: if the folder contains another series.
@@ -293,14 +293,14 @@ def _differences(plan: SeriesPlan, typed: SeriesOptions) -> list[str]:
     compare("game", plan.game, typed.game)
     compare("seats", shlex.join(plan.seats), shlex.join(typed.seats))
     compare("clock", plan.clock, typed.clock)
-    # Not by `compare`: 0 is a seed.
+    # `compare` would ignore 0, which is a seed.
     if typed.seed is not None and typed.seed != plan.seed:
         found.append(f"seed {plan.seed}, not {typed.seed}")
     if typed.games is not None and typed.games < plan.games:
         found.append(f"--games {plan.games}, not {typed.games}")
     if typed.rotate and not plan.rotate:
         found.append("no --rotate")
-    # Through `setup`, as another spelling of a value is not a difference.
+    # Options are compared through `setup`, because another spelling of a value is not a difference.
     if typed.game in (None, plan.game) and typed.options:
         chosen = read_options(typed.options)
         for name, value in find(plan.game).setup(len(plan.seats), chosen, plan.board).options.items():

@@ -18,11 +18,11 @@ class SeriesStatistics:
     """The statistics of several matches.
 
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
-    intervals are computed from the means of blocks. Without rotation, a block is one match. If a block has the same play as an
-    earlier one, as between deterministic bots in a game with little chance, its matches are counted, but not used here.
+    intervals are computed from the means of blocks. Without rotation, a block is one match. If a block repeats the
+    play of an earlier one, as deterministic bots do in a game with little chance, its matches are counted but not used.
 
     Attributes:
-        with_outs: the number of matches with a seat that was put out.
+        with_outs: the number of matches in which a seat was put out.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
@@ -37,7 +37,7 @@ class SeriesStatistics:
         """Count a match whose seats were rotated by `turn`; seats that share first place share the win."""
         self.with_outs += any(seat.outcome is not Outcome.PLAYED for seat in result.seats)
         winners = sum(seat.rank == 1 for seat in result.seats)
-        # Back from seats to positions on the command line.
+        # Convert seats back to positions on the command line.
         players = [(seat.seat + turn) % len(self._names) for seat in result.seats]
         played = _Played((result.digest, *(self._names[player] for player in players)))
         for player, seat in sorted(zip(players, result.seats, strict=True), key=lambda pair: pair[0]):
@@ -81,7 +81,7 @@ class SeriesStatistics:
     def _different_blocks(self) -> list[list[_Played]]:
         """Return the blocks with different play, in order; an incomplete block only if it is the first."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
-        # A block that is cut off has some bots in better seats than others.
+        # In an incomplete block, some bots have had better seats than others.
         for first in range(0, max(1, len(self._matches) - self._block + 1), self._block):
             block = self._matches[first : first + self._block]
             found.setdefault(tuple(played.key for played in block), block)
@@ -110,7 +110,7 @@ def mean(values: Sequence[float]) -> str:
 def share(values: Sequence[float]) -> str:
     """Return the mean of shares from 0 to 1 in percent, and Wilson's 95 % interval; a dash if there is only one share.
 
-    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so it is never too narrow for others.
+    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so the interval is never too narrow for others.
     """
     count, centre = len(values), fmean(values)
     if count < 2:

@@ -190,7 +190,7 @@ def _setup(game: Game, message: pb.Happened, address: str) -> Setup:
 
 
 def _number(text: str) -> float:
-    """Return a number of a board, an integer if possible; all numbers of a message are floats."""
+    """Return a number of a board as an integer if possible, because all numbers in a message are floats."""
     number = float(text)
     return int(number) if number.is_integer() else number
 
@@ -230,7 +230,7 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
     The context begins when the screen is ready, and ends when it has shown the end of the match.
     """
-    # -P: no module of the current folder takes the place of ours.
+    # -P keeps a module in the current folder from taking the place of ours.
     program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
     # Ctrl-C is for this process, which then ends the stream, and with it the screen; the screen inherits the mask.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

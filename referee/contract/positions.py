@@ -1,4 +1,4 @@
-"""Hostile positions: reading one never raises, and a position without problems can be played on.
+"""Check hostile positions: reading one raises no exception, and a position without problems can be played on.
 
 The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped,
 duplicated or replaced by entries of another type, and parts taken from other positions of the match. The rules reject
@@ -66,7 +66,7 @@ def _documents_of_a_match(game: Game, setup: Setup, chooser: random.Random) -> l
         seat = chooser.choice(state.seats_to_act())
         state.apply(seat, chooser.choice(state.legal_actions(seat)), chance)
         documents.append(state.to_json())
-    # The conversion to text and back makes every list changeable, and lets no two documents share one, as in a file.
+    # The conversion to text and back makes every list mutable, and no two documents share one, as in files.
     return [json.loads(json.dumps(document)) for document in documents]
 
 
@@ -93,7 +93,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
 
 
 def _look(game: Game, setup: Setup, state: State) -> None:
-    """Make every call on a state that a referee makes before playing on from it."""
+    """Make every call that a referee makes on a state before playing on from it."""
     for viewer in (*range(setup.seats), None):
         seen = state.observation(viewer)
         codec(game).observation_bytes(seen)
@@ -109,7 +109,7 @@ def _look(game: Game, setup: Setup, state: State) -> None:
 
 
 def _changed(chooser: random.Random, documents: list[JsonObject]) -> JsonObject:
-    """Return a copy of one of the documents with one to four changes."""
+    """Copy one of the documents, make one to four changes, and return the copy."""
     document: JsonObject = copy.deepcopy(chooser.choice(documents))
     for _ in range(chooser.choice((1, 1, 2, 3, 4))):
         spots = list(_spots(document, ()))
@@ -145,7 +145,7 @@ def _move(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
 
 
 def _exchange(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Swap two entries of the same type, neither inside the other."""
+    """Swap two entries of the same type, neither of which contains the other."""
     container, key, path = chooser.choice(spots)
     kin = [spot for spot in spots if type(spot[0][spot[1]]) is type(container[key])]
     target, target_key, target_path = chooser.choice(kin)

@@ -1,4 +1,4 @@
-"""The bytes sent to other viewers while a seat makes a secret plan, to test that a game keeps its secrets."""
+"""Collect the bytes sent to other viewers while a seat makes a secret plan, to test that a game keeps its secrets."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def overhear(
         seed: the seed of chance and of the others' play.
 
     Returns:
-        All messages that the referee sends meanwhile to each of the other seats and to a spectator (`None`). Empty if
-        nobody else has anything to decide, because the plan is then revealed as soon as it is made.
+        All messages that the referee sends during that time to each of the other seats and to a spectator (`None`).
+        Empty if nobody else has anything to decide, because the plan is then revealed as soon as it is made.
     """
     return _Tap(game, setup, state, planner, seed).run(plan)
 
@@ -55,7 +55,7 @@ class _Tap:
         self._take(self._match.start(0.0, {}))
         self._let_others_play()
         if all(seat == self._planner for seat in self._open):
-            return {}  # the others only have forced actions left: the plan is revealed at once
+            return {}  # the others have only forced actions left, so the plan is revealed at once
         for action in plan:
             self._answer(self._planner, action)
         self._let_others_play()

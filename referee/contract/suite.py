@@ -1,4 +1,4 @@
-"""The contract suite: play a game at random and check every sentence of the contract (`referee/game.py`).
+"""The contract suite, which plays a game at random and checks every sentence of the contract (`referee/game.py`).
 
 The author of a new game calls it on that game; the project's own tests call it on every game:
 
@@ -39,13 +39,13 @@ class BrokenContract(AssertionError):
 
 
 def examine_match(game: Game, setup: Setup, seed: int, start: State | None = None) -> set[type[Action]]:
-    """Play one match at random with every check on.
+    """Play one match at random with all checks enabled.
 
     Args:
         game: the game.
         setup: the terms of the match.
         seed: the seed, which makes the match reproducible.
-        start: a state that random play hardly ever reaches, to begin from; None to begin a new match.
+        start: the state to begin from, such as one that random play hardly ever reaches; None to begin a new match.
 
     Returns:
         The kinds of action that were played.
@@ -251,7 +251,7 @@ class _Examination:
                 self.check(19, not missing, f"the picture of seat {seat} has no spot {', '.join(sorted(missing))}")
 
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
-        """Check observation, codec, sample and non-interference for one seat or a spectator."""
+        """Check the observation, codec, sample and non-interference for one seat or a spectator."""
         seen = state.observation(viewer)
         data = self.codec.observation_bytes(seen)
         self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
@@ -281,7 +281,7 @@ class _Examination:
                 self._check_same_step(state, other, viewer, action)
 
     def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
-        """Check that an action without chance looks the same to its seat in both worlds, if the seat remains to act."""
+        """Check that an action without chance looks the same to its seat in both worlds if the seat is still to act."""
         ours, theirs = state.clone(), other.clone()
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
@@ -323,7 +323,7 @@ class _Examination:
                 )
 
     def _hidden_plan(self, state: State, planner: Seat) -> list[Action] | None:
-        """Return a random plan, up to where the planner waits; None if a step is public or ends another seat's turn."""
+        """Return a random plan up to the planner's next wait; None if a step is public or ends another seat's turn."""
         copy = state.clone()
         others = [seat for seat in state.seats_to_act() if seat != planner]
         plan = []

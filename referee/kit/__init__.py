@@ -1,1 +1,1 @@
-"""Building blocks for games: documents, chance, drawings."""
+"""Building blocks for games: documents, chance and drawings."""

@@ -21,7 +21,7 @@ class ChanceError(Exception):
 
 
 class LiveStream:
-    """The chance of one stream of a match, fixed by the seed and the stream's name.
+    """The chance of one stream in a match, determined by the seed and the stream's name.
 
     The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1,
     2, ... as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words until
@@ -43,7 +43,7 @@ class LiveStream:
         return draw
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index with a probability in proportion to its weight."""
+        """Draw an index with probability proportional to its weight."""
         place = self._below(sum(weights))
         index = 0
         while place >= weights[index]:
@@ -53,7 +53,7 @@ class LiveStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """Draw a permutation of 0 to n - 1, by the Fisher-Yates shuffle from the last index down."""
+        """Draw a permutation of 0 to n - 1, using the Fisher-Yates shuffle from the last index down."""
         order = list(range(n))
         for last in range(n - 1, 0, -1):
             other = self._below(last + 1)
@@ -68,7 +68,7 @@ class LiveStream:
             if not self._words:
                 block = hashlib.sha256(self._key + self._block.to_bytes(8, "big")).digest()
                 self._block += 1
-                # In reverse order, because `pop` takes the last word.
+                # The words are in reverse order, because `pop` takes the last one.
                 self._words = [int.from_bytes(block[at : at + 8], "big") for at in (24, 16, 8, 0)]
             word = self._words.pop()
             # Larger words would make small results more probable.
@@ -100,7 +100,7 @@ class LiveChance:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ScriptedChance:
-    """Chance scripted by a test: `ScriptedChance(bag=[8, 0])`."""
+    """Chance scripted by a test, as in `ScriptedChance(bag=[8, 0])`."""
 
     def __init__(self, **draws: Sequence[Draw]) -> None:
         self._draws = {name: list(given) for name, given in draws.items()}
@@ -121,7 +121,7 @@ class ReplayChance:
     """Chance replayed from a record; the draws must come in the recorded order.
 
     Attributes:
-        draws: the draws to come, as (stream, draw); the reader of the record adds them.
+        draws: the draws that are still to come, as (stream, draw); the reader of the record adds them.
     """
 
     def __init__(self, live: LiveChance | None) -> None:
@@ -162,7 +162,7 @@ class GivenStream:
         return index
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index with a probability in proportion to its weight."""
+        """Draw an index with probability proportional to its weight."""
         index = self._index(len(weights))
         if weights[index] < 1:
             raise ChanceError(f"stream {self._name} cannot give {index} here")
@@ -196,7 +196,7 @@ def _brief(draw: Draw) -> str:
 
 
 class FastChance:
-    """Fast chance for playouts: one generator for all streams, nothing recorded."""
+    """Fast chance for playouts. One generator serves all streams, and nothing is recorded."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 playouts need speed, not secrecy
@@ -211,7 +211,7 @@ class FastChance:
         return int(self._draw() * n)  # from 53 random bits: the bias is at most n / 2^53
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index with a probability in proportion to its weight."""
+        """Draw an index with probability proportional to its weight."""
         place = int(self._draw() * sum(weights))
         index = 0
         while place >= weights[index]:
@@ -240,7 +240,7 @@ def commitment(match_id: str, seed: int) -> str:
 
 
 def rotation_seed(seed: int, rotation: int) -> int:
-    """Return the seed of one match of a block whose rotations all have their own seeds.
+    """Return the seed of one match in a block in which each rotation has its own seed.
 
     It is the first 62 bits of the SHA-256 of the block's seed in decimal digits, a slash, and the rotation, counted
     from 0.

@@ -19,13 +19,13 @@ T = TypeVar("T")
 M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
-"""The maximum number of unknown entries of one table that are reported by name; any others are only counted."""
+"""The maximum number of unknown entries in one table that are reported by name; the rest are only counted."""
 MAX_KEY_PARTS = 8
 """The maximum number of parts of a dotted key, such as `ports.rio.spaces`."""
 _TOML_TEXTS = re.compile(
     "|".join(
         (
-            # Three quotes come before one: that pattern would read the first two of them as an empty string.
+            # Three quotes come before one, whose pattern would read the first two of them as an empty string.
             r'"""(?:\\.|[^\\])*?"{3,5}',  # the last one or two quotes before the closing three are part of the string
             r"'{3}.*?'{3,5}",
             r'"(?:\\.|[^"\\\n])*"',
@@ -36,7 +36,7 @@ _TOML_TEXTS = re.compile(
     ),
     re.DOTALL,
 )
-"""The strings and comments of TOML; a string that is not closed goes on to the end."""
+"""The strings and comments of TOML; an unclosed string extends to the end."""
 # Possessive quantifiers keep the time for the search proportional to the length of the text.
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}}}")
 
@@ -57,7 +57,7 @@ def counted(names: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
 
 
 def parse_json(data: bytes) -> object:
-    """Parse JSON by RFC 8259: UTF-8, no duplicate name in an object, no NaN or infinity.
+    """Parse JSON as defined by RFC 8259, in UTF-8, and without NaN, infinity or duplicate names in an object.
 
     Raises:
         ValueError: if the data is anything else, or is nested too deeply.
@@ -97,14 +97,14 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class _Required:
-    """The type of the mark of an entry without a default."""
+    """The type of the marker for an entry without a default."""
 
 
 REQUIRED = _Required()
 
 
 class Document:
-    """A table (JSON object) of a document.
+    """A table (JSON object) in a document.
 
     Attributes:
         problems: the problems found so far, one string each; all tables of a document share this list.
@@ -123,7 +123,7 @@ class Document:
             self.problems.append(f"{where} must be a table, not {_quoted(data)}")
 
     def note(self, key: str, problem: str) -> None:
-        """Note a problem of the entry `key`, or of the table itself if `key` is empty."""
+        """Note a problem with the entry `key`, or with the table itself if `key` is empty."""
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
@@ -181,7 +181,7 @@ class Document:
         length: int | None = None,
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
-        """Read a list of integers from `low` to `high`, of exactly `length` entries unless `length` is None."""
+        """Read a list of integers from `low` to `high`, with exactly `length` entries unless `length` is None."""
         if not isinstance(default, _Required) and not self.has(key):
             return list(default)
         values = []
@@ -234,10 +234,10 @@ class Document:
         return [self.integer(name, 0, high, 0) for name in names]
 
     def table(self, key: str) -> Document:
-        """Read a table inside this one; return an empty one if the entry is missing or something else."""
+        """Read a table inside this one; return an empty one if the entry is missing or is not a table."""
         value = self._get(key, REQUIRED)
         if isinstance(value, _Required):
-            # The stand-in's own list of problems is never read: one line already says that the table is missing.
+            # The stand-in's own list of problems is never read, as one line already says that the table is missing.
             return Document({}, self._place(key), [])
         inner = Document(value, self._place(key), self.problems)
         self._tables.append(inner)
@@ -250,11 +250,11 @@ class Document:
         return inner
 
     def tables_of_each(self, key: str, owners: int, owner: str = "seat") -> list[Document]:
-        """Read a list of tables, one for each owner, such as a seat. Return that number of tables in any case."""
+        """Read a list of tables, one for each owner, such as a seat. Always return that number of tables."""
         found = self.tables(key)
         if len(found) != owners:
             self.note(key, f"must have {owners} entries, one for each {owner}, not {len(found)}")
-        # The problems of the stand-ins are dropped: the wrong number of tables is noted once.
+        # The problems of the stand-ins are dropped, because the wrong number of tables is noted once.
         return (found + [Document({}, key, []) for _ in range(owners)])[:owners]
 
     def board_table(self, key: str) -> Document:
@@ -264,7 +264,7 @@ class Document:
         return table
 
     def drawing_place(self) -> tuple[int, int]:
-        """Read `x` and `y`: the position of the subject of this table of a board file in a drawing, in percent."""
+        """Read `x` and `y`, the position in a drawing of the subject of this table of a board file, in percent."""
         return self.integer("x", 0, 100), self.integer("y", 0, 100)
 
     def raw(self, key: str, default: object) -> object:
@@ -295,7 +295,7 @@ class Document:
         return default
 
     def _instead(self, key: str, value: object, kind: str, stand_in: T, default: T | _Required) -> T:
-        """Note an entry that is there but of the wrong kind; return the default, or the stand-in if there is none."""
+        """Note an entry that is of the wrong kind, if any; return the default, or the stand-in if there is none."""
         if key in self._data:
             self._note_wrong(key, value, kind)
         return stand_in if isinstance(default, _Required) else default
@@ -334,7 +334,7 @@ def _quoted(value: object) -> str:
         return str(value).lower()
     try:
         return _shortened(repr(value))
-    except ValueError:  # Python does not write out integers of thousands of digits
+    except ValueError:  # Python does not write out integers with thousands of digits
         return "a huge number"
 
 

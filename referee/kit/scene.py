@@ -1,4 +1,4 @@
-"""The parts of a picture around the board, the same for all games.
+"""Draw the parts of a picture around the board, which are the same for all games.
 
 A strip at the top shows the last step: its number, the bot that acted, its action, and the points scored and why. A
 table at the end lists the sources of all points, and the criteria that decided the places. Highlights show the latest
@@ -34,7 +34,7 @@ from referee.kit.svg import (
 )
 
 Breakdown = Sequence[Sequence[tuple[str, int]]]
-"""The points of each seat, as (source, points); the same sources in the same order for all."""
+"""The points of each seat, as (source, points); all seats have the same sources in the same order."""
 Point = tuple[float, float]
 Criteria = Sequence[tuple[str, Sequence[int]]]
 """The criteria for the places, most important first, as (name, value of each seat); a larger value is better."""
@@ -58,18 +58,18 @@ def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
 
 
 def signed(points: int) -> str:
-    """Write points as a change: `+3`, `−2`."""
+    """Format points as a change, as in `+3` and `−2`."""
     return f"+{points}" if points >= 0 else f"−{-points}"
 
 
 def seats_in_words(seats: Sequence[int]) -> str:
-    """Name seats, for the beginning of a sentence: `Seats 0 and 1`."""
+    """Name seats at the beginning of a sentence, as in `Seats 0 and 1`."""
     named = [str(seat) for seat in seats]
     return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def clock(seconds: float) -> str:
-    """Format the time left on a clock: `1:05`, and below ten seconds `9.5 s`."""
+    """Format the time left on a clock, as in `1:05`, or as in `9.5 s` below ten seconds."""
     if seconds < 10:
         return f"{max(seconds, 0):.1f} s"
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
@@ -96,9 +96,9 @@ class Strip(NamedTuple):
 
 
 def strip_height(width: float, said: Strip) -> float:
-    """Return the height of the strip in a picture of this width. It grows if the gains need more than one line."""
+    """Return the height of the strip in a picture of this width; it is larger if the gains need more than one line."""
     lines = max(1, len(_lines(width, said)))
-    # In the units of `strip`: 4.8 with one line of gains, and 1.7 for each further line.
+    # In the units of `strip`, the height is 4.8 with one line of gains, and 1.7 more for each further line.
     return round(width * (0.057 + 0.02 * (lines - 1)), 1)
 
 
@@ -146,7 +146,7 @@ def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
 
 
 def _sum_in_words(gained: Sequence[Gain]) -> str:
-    """Describe the latest gain of one seat: `+3 points: full holds +1, market tiles +2`."""
+    """Describe the latest gain of one seat, as in `+3 points: full holds +1, market tiles +2`."""
     total = sum(gain.points for gain in gained)
     unit = "point" if abs(total) == 1 else "points"
     if len(gained) == 1:
@@ -155,7 +155,7 @@ def _sum_in_words(gained: Sequence[Gain]) -> str:
 
 
 def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
-    """Describe the latest gain of each seat: `Seat 1: +3 points: full holds +1, market tiles +2`."""
+    """Describe the latest gain of each seat, as in `Seat 1: +3 points: full holds +1, market tiles +2`."""
     return [
         f"Seat {seat}: {_sum_in_words([gain for gain in gained if gain.seat == seat])}"
         for seat in sorted({gain.seat for gain in gained})
@@ -163,7 +163,7 @@ def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
 
 
 def sentences(said: Strip) -> list[str]:
-    """Return the action and the gains as sentences, without names and step."""
+    """Return the action and the gains as sentences, without the bots' names and the step number."""
     return [said.what, *_gained_in_words(said.gained)]
 
 
@@ -181,7 +181,7 @@ def strip_in_words(said: Strip) -> list[str]:
 
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
-    """Return the height of the table at this width, with text of the same size as in a strip of this width."""
+    """Return the height of the table at this width, with text as large as in a strip of the same width."""
     lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
 
@@ -216,7 +216,7 @@ def end_table(
 
     Args:
         width: the width of the box.
-        height: the height of the box; the text is as large as fits.
+        height: the height of the box; the text is as large as the box allows.
         seats: the mark and name of each seat; names are untrusted text.
         ranks: the place of each seat.
         breakdown: the points of each seat, by source.
@@ -258,7 +258,7 @@ def end_table(
 
 
 def ordinal(place: int) -> str:
-    """Write a place as an ordinal: `1st`."""
+    """Format a place as an ordinal, as in `1st`."""
     return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
 
 
@@ -299,7 +299,7 @@ def nearest_berths(wanted: Sequence[Point], berths: Sequence[Point]) -> list[Poi
 
 
 def halo(x: float, y: float, radius: float) -> str:
-    """Draw a ring of rays around a piece that has just come or changed."""
+    """Draw a ring of rays around a piece that has just appeared or changed."""
     inner, outer, slant = radius, radius * 1.4, 0.7071
     rays = "".join(
         f"M{number(dx * inner)} {number(dy * inner)}l{number(dx * (outer - inner))} {number(dy * (outer - inner))}"

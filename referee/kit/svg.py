@@ -36,7 +36,7 @@ def element(name: str, content: str = "", /, **attributes: str | float) -> str:
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
-@lru_cache(maxsize=1 << 14)  # most attributes are the same in picture after picture
+@lru_cache(maxsize=1 << 14)  # most attributes recur in picture after picture
 def _attribute(key: str, value: str | float) -> str:
     if value in _DEFAULTS.get(key, ()):
         return ""
@@ -45,11 +45,11 @@ def _attribute(key: str, value: str | float) -> str:
 
 
 _DEFAULTS = {"stroke": ("none",), "stroke_width": (1,), "rx": (0,), "x": (0,), "y": (0,), "cx": (0,), "cy": (0,)}
-"""SVG's default attributes, which are left out."""
+"""The default values of SVG attributes, which are left out."""
 
 
 def number(value: float) -> str:
-    """Write a number with visible precision: to a tenth of a unit, or to a hundredth if it is below 1."""
+    """Format a number with visible precision: to a tenth of a unit, or to a hundredth if it is below 1."""
     return f"{round(value, 1 if abs(value) >= 1 else 2) + 0:g}"  # + 0: never -0, which equals 0
 
 
@@ -65,7 +65,7 @@ def text(
     serif: bool = False,
     fit: float = 0,
 ) -> str:
-    """Return a line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
+    """Return a line of text with its baseline at y, made smaller if it would be wider than `fit` (0: any width)."""
     words = str(content)
     if fit:
         size = min(size, fit / max(width_of(words) * (1.13 if bold else 1), 0.1))
@@ -95,7 +95,7 @@ def figure(x: float, y: float, content: object, size: float = 12, fill: str = IN
 
 
 def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
-    """Return an untrusted name, shortened and clipped at `width` whatever its letters."""
+    """Return an untrusted name, shortened and clipped to `width`, whatever letters it contains."""
     line = text(0, size * 1.1, cut(name, size, width), size, fill, bold=True, serif=True)
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5)
 
@@ -167,7 +167,7 @@ def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **m
 
 
 def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
-    """Return content drawn around (0, 0), moved to another place."""
+    """Return content that is drawn around (0, 0), moved to another place."""
     faint = {"opacity": opacity} if opacity < 1 else {}
     if found := _ONE_PIECE.fullmatch(content):  # it needs no group around it
         return piece(found[1], x, y, scale, opacity)

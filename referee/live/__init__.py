@@ -1,1 +1,1 @@
-"""Matches as they happen: bytes, processes, time."""
+"""Matches as they happen: bytes, processes and time."""

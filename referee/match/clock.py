@@ -1,4 +1,4 @@
-"""Time controls and the clock of one seat. Pure: time comes in as arguments, in seconds."""
+"""Time controls and the clock of one seat. Pure: times are passed as arguments, in seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 TRANSIT_SECONDS = 0.1
 """The grace period after a deadline in which an answer from outside the referee's process still counts, in seconds.
 
-A question and its answer wait in places of the machine that the referee cannot see. This time is charged like any
+A question and its answer wait in parts of the machine that the referee cannot see. This time is charged like any
 other, so it is missing from the bank afterwards.
 """
 # The length is bounded, so that a float keeps the number to the microsecond, and `__str__` writes back the same number.
@@ -34,7 +34,8 @@ class TimeControl:
         Raises:
             ValueError: if the text has another form, or leaves no time to answer.
         """
-        # ASCII only: otherwise the digits of all scripts would be valid, and one clock would have several spellings.
+        # Only ASCII digits match. Otherwise, the digits of all scripts would be valid, and one clock would have several
+        # spellings.
         match = re.fullmatch(rf"{_NUMBER}\+{_NUMBER}/{_NUMBER}", text, re.ASCII)
         if match is None:
             raise ValueError(f"{text!r} is not a clock; write bank+increment/cap in seconds, such as 60+0.5/10")

@@ -19,11 +19,11 @@ class Decider(Enum):
     FORCED = "forced"
     """There was only one legal action."""
     CLOCK = "clock"
-    """Time was up: the default was played."""
+    """Time was up, so the default was played."""
     DEFAULT = "default"
-    """The seat is out: the default was played."""
+    """The seat is out, so the default was played."""
     OPENING = "opening"
-    """The action was drawn: the match begins with random decisions."""
+    """The action was drawn, because the match begins with random decisions."""
 
 
 class Refusal(Enum):
@@ -81,7 +81,7 @@ class Timing:
     """The time that a decision took, in seconds: `wall - lag <= charged <= wall`."""
 
     charged: float
-    """The time from handing the question to the transport until the arrival of the answer."""
+    """The time from the handover of the question to the transport until the answer arrived."""
     wall: float
     """The time from the moment when the referee had the question ready until it read the answer."""
     lag: float
@@ -100,7 +100,7 @@ class Decision:
         put_at: the time at which the machine put the question, in seconds.
         sent_at: the time at which the question was handed to the transport, in seconds; `put_at` until then.
         is_sent: whether the question has been handed to the transport.
-        budget: the time that the decision may take, in seconds, without the window.
+        budget: the time that the decision may take, in seconds, regardless of the window.
         bank: the seat's bank when the question was put, in seconds.
         previous: the time that the seat's previous decision took; None before the first.
         lag: the referee's delay since the question was put, in seconds.
@@ -163,7 +163,7 @@ class Decision:
 
     @property
     def observation(self) -> Observation:
-        """The seat's observation. It is computed at the first use, which must come before the next action."""
+        """The seat's observation. It is computed on first use, which must come before the next action."""
         if self._observation is None:
             self._observation = self._state.observation(self.seat)
         return self._observation
@@ -171,7 +171,7 @@ class Decision:
     @property
     def ends_with_window(self) -> bool:
         """True if the window closes before the seat's own time ends, or at the same moment."""
-        # If both end together, the window counts: its end costs no strike.
+        # If both end together, the window counts, because its end costs no strike.
         return self.window is not None and self.window_deadline <= self.sent_at + self.budget
 
     @property
@@ -229,7 +229,7 @@ class NewDeadline:
 
 @dataclass(slots=True)
 class Dismiss:
-    """Put a seat out of the match: it gets no more decisions."""
+    """Put a seat out of the match, so that it gets no more decisions."""
 
     seat: Seat
     fault: Fault
@@ -240,7 +240,7 @@ class Show:
     """Show spectators an action, or a change that they may see."""
 
     played: tuple[Played, ...]
-    """The actions that spectators may know: one or none."""
+    """The action that spectators may know of; empty if there is none."""
     seen: Observation | None
     """The observation of spectators after the action or change; None if the match has no spectators."""
 

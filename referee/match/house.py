@@ -1,4 +1,4 @@
-"""The interface of a house bot: a bot that comes with Dogana and can play in the referee's own process."""
+"""The interface of a house bot, which comes with Dogana and can play in the referee's own process."""
 
 from __future__ import annotations
 

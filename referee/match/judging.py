@@ -35,7 +35,7 @@ class Refused:
 
 
 def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> list[Action] | Refused:
-    """Return the actions of an answer, of which the first is legal, or the refusal of the answer.
+    """Return the actions of an answer, the first of which is legal, or the refusal of the answer.
 
     Args:
         state: the state of the match.
@@ -52,7 +52,7 @@ def judge(state: State, seat: Seat, legal: Sequence[Action], choice: Answer) -> 
         return Refused(Refusal.ILLEGAL, "", message)
     if not choice:
         return Refused(Refusal.MALFORMED, "", "the answer names no action")
-    # Only the first can be judged yet: whether a later one is legal depends on those before it.
+    # Only the first can be judged yet, because whether a later one is legal depends on those before it.
     if choice[0] in legal:
         return list(choice)
     reason, rule = why_illegal(state, seat, choice[0])
@@ -70,7 +70,7 @@ def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
 
 
 def _shortened(action: Action) -> str:
-    """Return the text of a stranger's action, cut if it is long: it goes into records and logs, whose lines are limited."""
+    """Return the text of a stranger's action, cut if it is long, because lines of records and logs are limited."""
     text = label(action)
     return text if len(text) <= _MAX_LABEL_CHARACTERS else f"{text[: _MAX_LABEL_CHARACTERS - 3]}..."
 

@@ -27,13 +27,13 @@ A decision with one legal action is played without asking. All seats to act are 
 open until it is answered, its deadline passes, or other seats change the seat's legal actions. A new deadline (a sand
 timer that starts or stops) does not close it.
 
-A decision is charged the time from handing the question to the transport until the arrival of the answer. The driver
+A decision is charged the time from the handover of its question to the transport until the answer arrives. The driver
 says how long the answer waited to be read. The delay before handing over counts as the referee's for at most
 `MAX_SENDING_SECONDS`, so that an agent that does not read gains no time. Nothing else is given back. An answer counts
 until a moment after its deadline (`TRANSIT_SECONDS`), to allow for transmission; that time is charged, and missing from
 the bank afterwards. The record also contains the referee's delay while the decision was open (`Timing`).
 
-The first line that applies decides the treatment of an answer:
+An answer is treated according to the first line that applies:
 
   the seat has no open decision of that number           Reject STALE, no strike
   it arrived after the deadline                          timeout (as by tick), then Reject STALE
@@ -45,7 +45,8 @@ The first line that applies decides the treatment of an answer:
 At a deadline, the machine plays the rules' default (`clock`) for the expired decision. If that decision was a step of a
 larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
 shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is
-out. A seat that is out stays out: `default_action` plays its decisions. It ranks behind all others; the first is last.
+out. A seat that is out stays out: `default_action` plays its decisions. It ranks behind all others; the first to go out
+is last.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ class _SeatState:
 
     clock: SeatClock
     decision_count: int = 0
-    """The number of the seat's decisions so far. A count shared by all seats would betray the decisions of others."""
+    """The number of the seat's decisions so far. A count shared by all seats would betray other seats' decisions."""
     open: Decision | None = None
     previous: Timing | None = None
     """The time that the seat's last closed decision took."""
@@ -179,7 +180,7 @@ class MatchMachine:
         return self._take_effects()
 
     def sent(self, seat: Seat, number: int, now: float) -> None:
-        """Start the time of a decision: its question was handed to the transport for the first time.
+        """Start timing a decision, because its question was handed to the transport for the first time.
 
         An agent that does not read can delay this. So at most `MAX_SENDING_SECONDS` of the delay count as the
         referee's.
@@ -238,10 +239,10 @@ class MatchMachine:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
             if not late:
                 break
-            # One decision at a time, the earliest first: its default may withdraw others or change their meaning.
+            # Only the earliest decision is closed each time: its default may withdraw others or change their meaning.
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
             if decision.ends_with_window:
-                for player in self._seats:  # together: the default of one seat must not depend on that of the next
+                for player in self._seats:  # together, so that no default depends on another
                     if player.open is not None and player.open.window == decision.window:
                         self._expire(player.open)
             else:
@@ -262,7 +263,7 @@ class MatchMachine:
         self._seats[seat].away = True
 
     def back(self, seat: Seat) -> list[Effect]:
-        """Put its open decision again to a remote seat that has come back, with the remaining time."""
+        """Ask a remote seat that has come back for its open decision again, with the remaining time."""
         player = self._seats[seat]
         player.away = False
         return [] if player.open is None else [Ask(player.open)]
@@ -275,7 +276,7 @@ class MatchMachine:
         return min(deadlines, default=None)
 
     def is_deciding(self, seat: Seat, number: int | None = None) -> bool:
-        """Return whether a seat has an open decision, or the one with this number."""
+        """Return whether a seat has an open decision, and whether it has this number if one is given."""
         decision = self._seats[seat].open
         return decision is not None and number in (None, decision.number)
 
@@ -292,7 +293,7 @@ class MatchMachine:
         ]
 
     def strikes(self, seat: Seat) -> int:
-        """Return the number of strikes of a seat."""
+        """Return the number of strikes that a seat has."""
         return self._seats[seat].strikes
 
     # answers
@@ -301,7 +302,7 @@ class MatchMachine:
         seat = decision.seat
         player = self._seats[seat]
         self._apply(seat, actions[0], Decider.AGENT, self._close(decision, arrived, self._now))
-        rest = actions[1:]  # they take no time: the first was charged for all
+        rest = actions[1:]  # they take no time, because the first was charged for all
         while rest:
             self._settle(seat, rest)
             if not rest:
@@ -363,7 +364,7 @@ class MatchMachine:
         """Close a decision whose deadline has passed, and play the default of the rules."""
         seat = decision.seat
         deadline = decision.deadline
-        # The decision ends at the deadline, however late the referee notices it: nobody is charged for that delay.
+        # The decision ends at the deadline, however late the referee notices it, so nobody is charged for that delay.
         timing = self._close(decision, deadline, deadline)
         if decision.ends_with_window:
             self._effects.append(Withdraw(seat, decision.number, Withdrawal.WINDOW))
@@ -386,7 +387,7 @@ class MatchMachine:
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
-        # Read before the default is played: afterwards the seat may be in its next plan, which has its full time.
+        # This is read before the default is played; afterwards the seat may be in its next plan, with its full time.
         whole = self.state.part_of(seat)
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
         while whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole:
@@ -414,7 +415,7 @@ class MatchMachine:
                 self._finish()
                 return
             self._look_at_window()
-            # A seat without its decision may have one action left, which is played unasked and overtakes others again.
+            # A seat that loses its decision may have one action left; it is played unasked and may overtake others.
             overtaken = self._withdraw_overtaken()
         seats = self.state.seats_to_act()
         decisions = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
@@ -425,7 +426,7 @@ class MatchMachine:
 
     def _look_at_window(self) -> None:
         window = self.state.window()
-        # The name tells windows apart: while one stays open, its deadline stays the same.
+        # The name tells windows apart. While a window stays open, its deadline stays the same.
         if window is not None and (self._window is None or window.name != self._window.name):
             self._window_deadline = self._now + window.seconds
         self._window = window
@@ -452,7 +453,7 @@ class MatchMachine:
         return found
 
     def _withdraw(self, decision: Decision) -> None:
-        # Its deadline may have passed together with the one that led here: the charge never exceeds the budget.
+        # This deadline may have passed together with the one that led here, but the charge never exceeds the budget.
         timing = self._close(decision, min(self._now, self._end(decision)), self._now)
         self._effects.append(AppendLine({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
@@ -496,12 +497,12 @@ class MatchMachine:
             window=self._window,
             window_deadline=self._window_deadline,
         )
-        player.played, player.dropped = [], ""  # a new list: the decision keeps the old one
+        player.played, player.dropped = [], ""  # a new list, because the decision keeps the old one
         player.open = decision
         return decision
 
     def _apply(self, seat: Seat, action: Action, by: Decider, timing: Timing | None = None) -> None:
-        public = self.state.is_public(seat, action)  # before the action: sentence 13 of the contract
+        public = self.state.is_public(seat, action)  # before the action (sentence 13 of the contract)
         self._legal.clear()
         self.state.apply(seat, action, self._chance)
         draws = self._take_draws()
@@ -535,7 +536,7 @@ class MatchMachine:
     def _finish(self) -> None:
         for player in self._seats:
             if player.open is not None:
-                self._withdraw(player.open)  # others have ended the match; the time that it took counts
+                self._withdraw(player.open)  # other seats have ended the match; the time that this decision took counts
         ranks = self._final_ranks()
         scores = self.state.scores()
         digest = self._digest.close(ranks, scores)
@@ -565,7 +566,7 @@ class MatchMachine:
         return final_ranks(self.state.ranks(), [player.out_order if player.fault else None for player in self._seats])
 
     def _take_draws(self) -> list[tuple[str, Draw]]:
-        # Copied and cleared, not replaced: the streams of the chance hold the list itself.
+        # The list is copied and cleared, not replaced, because the streams of the chance hold the list itself.
         draws = self._chance.draws[:]
         if draws:
             self._chance.draws.clear()

@@ -1,4 +1,4 @@
-"""The opening of a match: random decisions by all seats, the same for all matches with one seed.
+"""The opening of a match: random decisions by all seats, the same for all matches with the same seed.
 
 In a game without chance after its start, bots that draw no random numbers repeat their matches. A few random decisions
 at the beginning make the matches independent evidence. These are legal actions like any others, drawn from a stream of

@@ -1,4 +1,4 @@
-"""The plan of a match, fixed before it begins, and the hash of the match played."""
+"""The plan of a match, which is fixed before it begins, and the hash of the match as played."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ class MatchPlan:
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
     """Derive a match's id from its terms and seed, not from its players.
 
-    So bots that derive their chance from the id repeat their choices.
+    Bots that derive their chance from the id therefore repeat their choices.
     """
-    # Sorted: the order in which options were given is not part of the terms.
+    # The options are sorted, because the order in which they were given is not part of the terms.
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-# Made once: `json.dumps` makes an encoder for each call with arguments.
+# The encoder is made once, because `json.dumps` makes one for each call with arguments.
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
@@ -72,7 +72,7 @@ def state_digest(state: State) -> str:
 
 
 class MatchDigest:
-    """A hash of a match. It is equal for two matches with equal game, board, options, start, actions, draws and result.
+    """A hash of a match, the same for matches with the same game, board, options, start, actions, draws and result.
 
     Names, times and the seed are left out: two matches with identical play are one piece of evidence, whatever their
     seeds. Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may
@@ -107,6 +107,6 @@ class MatchDigest:
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())
-        # Canonical, so that the order in which streams were first drawn from does not matter.
+        # The JSON is canonical, so that the order in which streams were first drawn from does not matter.
         whole.update(canonical([self._streams, list(ranks), list(scores)]))
         return whole.hexdigest()

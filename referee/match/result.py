@@ -1,4 +1,4 @@
-"""The result of a match: for each seat, and as a whole."""
+"""The result of a match, for each seat and as a whole."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from referee.game import Seat
 MAX_LAG_SHARE = 0.1
 """A match is flagged (`Result.lagged`) only if the referee was late for a larger share of the time than this."""
 MAX_MEAN_LAG = 0.005
-"""A match is flagged only if the mean delay per decision also exceeds this, in seconds: where answers are fast, a share
-proves little."""
+"""A match is flagged only if the mean delay per decision also exceeds this, in seconds, because a share proves
+little where answers are fast."""
 
 
 class Outcome(Enum):
@@ -66,7 +66,7 @@ class Result:
     decisions: int
     digest: str
     seed: int | None
-    """The seed, if the end of the match reveals it."""
+    """The seed if the end of the match reveals it; otherwise None."""
 
     @property
     def lag_share(self) -> float:
@@ -89,8 +89,8 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
         out_order: for each seat, the number of seats that were out before it; None for a seat that played to the end.
 
     Returns:
-        The rank of each seat: those that played to the end come first, in the order of the rules; of the others, the
-        first to go out is last.
+        The rank of each seat: those that played to the end come first, in the order of the rules; among the
+        others, the first to go out is last.
     """
     # Negative, so that the last to go out is the first of those who are out.
     keys = [(0, rank) if out is None else (1, -out) for rank, out in zip(ranks, out_order, strict=True)]
@@ -105,7 +105,7 @@ def share_beaten(ranks: Sequence[int], seat: Seat) -> float:
 
 
 def milliseconds(seconds: float) -> float:
-    """Convert a time to the unit of records: milliseconds to three decimal places."""
+    """Convert a time to the unit of records, milliseconds, with three decimal places."""
     return round(seconds * 1000, 3)
 
 

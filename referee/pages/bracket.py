@@ -1,4 +1,4 @@
-"""The picture of a bracket: a column for each round, and a line from each entrant who goes on to its next table."""
+"""The picture of a bracket: a column for each round, and a line from each advancing entrant to its next table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _PlacedTable:
 
 
 def bracket_picture(rounds: Sequence[Sequence[BracketTable]]) -> str:
-    """Draw the tables of a knockout; at least one round has a table."""
+    """Draw the tables of a knockout; at least one round must have a table."""
     columns = [[_PlacedTable(table) for table in tables] for tables in rounds]
     # From the final backwards: a round follows the order of the next one.
     for column, after in zip(columns[-2::-1], columns[:0:-1], strict=True):
@@ -83,7 +83,7 @@ def _stack(columns: Sequence[Sequence[_PlacedTable]]) -> float:
 
 
 def _lines(one: _PlacedTable, after: Sequence[_PlacedTable], right: float) -> list[str]:
-    """Draw a line from each entrant who goes on to its place in the next round."""
+    """Draw a line from each advancing entrant to its place in the next round."""
     ends = {name: height for other in after for name, height in other.middles().items()}
     half = _ACROSS / 2
     return [

@@ -1,4 +1,7 @@
-"""Draw the pictures of a match in several processes: a long match has thousands, each taking more than ten milliseconds."""
+"""Draw the pictures of a match in several processes.
+
+A long match has thousands of pictures, and each takes more than ten milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ from referee.sandbox.system import processors
 STEPS_A_REEL = 64
 """The number of steps that a process draws before it sends them."""
 _MIN_PICTURES = 500
-"""The minimum number of pictures for several processes: fewer are drawn before another process has started."""
+"""The minimum number of pictures to use several processes for; fewer are drawn before another process has started."""
 
 FindGame = Callable[[str], Game]
 Progress = Callable[[int, int], None]
-"""A function called now and then with the number of pictures drawn, and the number of all pictures."""
+"""A function called now and then with the number of pictures drawn so far and the total number."""
 
 
 class FilmError(DoganaError):
@@ -133,11 +136,11 @@ def _drawn_by_workers(
                 elif isinstance(sent[1], Reel):
                     yield sent
                 else:
-                    # Made here: an error with several arguments does not survive the pipe.
+                    # The error is made here, because an error with several arguments does not survive the pipe.
                     raise RecordError(path, *sent)
     finally:
         for process in processes:
-            # Also when the caller has stopped reading: nobody wants the rest.
+            # This also runs when the caller has stopped reading, because nobody wants the rest.
             process.kill()
             process.join()
 

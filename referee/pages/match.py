@@ -23,7 +23,7 @@ from referee.pages.story import Story, columns, moment, read_story, standing
 from referee.version import installed_version
 
 MAX_BYTES = 2_000_000
-"""The maximum size of a page. A larger one is made without the views of seats."""
+"""The maximum size of a page. A page that would be larger is made without the views of seats."""
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([ -!#-~]*)">')
 _HEAD_BYTES = 1000
 """The number of bytes at the start of a page that contain its policy."""
@@ -64,9 +64,9 @@ def make_page(
     Args:
         path: the record.
         find_game: a function that looks up a game by name; it must be in a module, because other processes call it, too.
-        progress: a function called now and then with the number of pictures drawn, and the number of all pictures.
+        progress: a function called now and then with the number of pictures drawn so far and the total number.
         seats_too: True to include the view of each seat; None to do so if all matches with this seed are over.
-        max_bytes: the maximum size; a larger page is made without the views of seats.
+        max_bytes: the maximum size; a page that would be larger is made without the views of seats.
         workers: the number of processes that draw; 0 for one per processor if there is enough to draw, and otherwise one.
 
     Raises:
@@ -77,7 +77,7 @@ def make_page(
     reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
     *_, last = pictures_of(reel, None)
     html = _html(story, reel, last, "")
-    # The pictures of the seats are drawn by then; whether there are too many is known only when all are compressed.
+    # The seats' pictures have already been drawn: whether they are too large is known only after compression.
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)

@@ -1,10 +1,10 @@
-"""Encode the pictures of a match as a few numbers per step, and the payload of a page. Pure; `decode.js` decodes it.
+"""Encode the pictures of a match as a few numbers per step, and encode the payload of a page. Pure.
 
 A picture is cut into *tokens*: a tag with its text, or a sentence. All pictures share one table of distinct tokens,
 so a picture is a list of indices into that table. The difference between two pictures is a *splice*, a list of numbers: keep n
 tokens, drop n, insert the n that follow, and so on; the remaining tokens stay. A spectator's picture is stored as a splice of the
 previous one, and a seat's picture as a splice of the spectator's at the same step.
-docs/decisions/0019-replay-page.md contains the measurements.
+`decode.js` decodes the payload; docs/decisions/0019-replay-page.md contains the measurements.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
-    """Return the numbers of tokens to drop and to insert until both continue alike; if that is too far away, all the rest."""
-    # In the order of the total number of tokens dropped and inserted: the shortest splice first.
+    """Return the numbers of tokens to drop and to insert until both continue alike, or of all the rest if that is too far away."""
+    # The shortest splice is tried first: the one that drops and inserts the fewest tokens in total.
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
             old, new = at + drop, to + both - drop
@@ -149,9 +149,9 @@ def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
 
 def written(data: dict[str, Any]) -> str:
     """Encode a payload as base64 of compressed JSON. Equal data gives equal text."""
-    # The characters themselves: gzip packs them better than their escapes.
+    # The characters are not escaped, because gzip compresses them better than their escapes.
     plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    # `mtime` is 0, because gzip would put the current time into its header.
+    # `mtime` is 0, because gzip would otherwise put the current time into its header.
     return base64.b64encode(gzip.compress(plain, 9, mtime=0)).decode()
 
 

@@ -32,7 +32,7 @@ def shorten(picture: str) -> tuple[str, str]:
         attributes = []
         for name, value in _ATTRIBUTE.findall(tag[2]):
             plain = unescape(value)
-            # A value with other characters could end its declaration, and say anything after it.
+            # A value with other characters could end its declaration and insert anything after it.
             if name in _LOOKS and _PLAIN_STYLE.fullmatch(plain):
                 style.append(f"{name}:{plain}{'px' if name == 'font-size' else ''}")
             else:

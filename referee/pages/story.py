@@ -1,6 +1,6 @@
 """The data of a page, as columns: actions in words, places, scores, clocks and troubles.
 
-A seat's secrets are only in the log of that seat.
+A seat's secrets appear only in its own log.
 """
 
 from __future__ import annotations
@@ -116,14 +116,14 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
 
 
 def moment(story: Story) -> str:
-    """Return the most interesting moment of the match as the fragment of an address: `#s=127&as=1`.
+    """Return the most interesting moment of the match as a URL fragment: `#s=127&as=1`.
 
     It is the moment at which the first seat was put out. If none was, it is the last loss of the lead, or the end.
     """
     outs = [(trouble.after, trouble.seat) for trouble in story.replay.troubles if trouble.is_out]
     places = list(story.places)
     if story.result is not None:
-        # Seats that went out rank last in the result, whatever the rules said of their places.
+        # Seats that went out rank last in the result, whatever the rules said about their places.
         places.append((len(story.seats), [seat.rank for seat in story.result.seats]))
     step, seat = (*outs, lead_lost(places) or (len(story.seats), None))[0]
     return place_on_page(step, seat if story.logs else None)
@@ -132,7 +132,7 @@ def moment(story: Story) -> str:
 def columns(story: Story) -> dict[str, Any]:
     """Return the story for the payload of a page."""
     plan, result = story.replay.plan, story.result
-    # Sorted, because gzip compresses similar neighbours better.
+    # The values are sorted, because gzip compresses similar neighbours better.
     texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
     place = {text: number for number, text in enumerate(texts)} | {"": -1}
     log, *logs = ([[place[text] for text in entry] for entry in log] for log in (story.log, *story.logs))
@@ -161,7 +161,7 @@ def columns(story: Story) -> dict[str, Any]:
         "by": "".join(story.by),
         "texts": texts,
         "log": log,
-        # Where a seat learns no more than everybody, a 0 stands for the spectators' entry.
+        # Where a seat learns no more than spectators do, a 0 stands for the spectators' entry.
         "logs": [[0 if own == public else own for own, public in zip(seat, log, strict=True)] for seat in logs],
         "final": None if result is None else [[seat.rank, seat.score] for seat in result.seats],
         "broken": story.broken,

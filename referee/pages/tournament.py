@@ -58,7 +58,7 @@ def _final(plan: TournamentPlan, table: FinalTable) -> str:
 
 
 def _cross(plan: TournamentPlan, course: TournamentCourse, results: Results, table: FinalTable) -> str:
-    # In the order of the table, so that better entrants stand left and above.
+    # This is in the order of the table, so that better entrants are further left and higher up.
     cross = crosstable(counted(plan, course.played(results)), [row.entrant for row in table.rows])
     heads = ["", "Entrant", *(str(place) for place in range(1, len(cross.order) + 1))]
     rows = [
@@ -104,7 +104,7 @@ def _matches(plan: TournamentPlan, course: TournamentCourse, results: Results, l
 
 
 def _game_text(terms: GameTerms) -> str:
-    """Return the title of a game, with its options: a tournament may contain the game twice."""
+    """Return the title of a game with its options, because a tournament may contain the game twice."""
     options = ", ".join(f"{name}={value}" for name, value in terms.options.items())
     return find(terms.name).title + (f" ({options})" if options else "")
 
@@ -151,7 +151,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], named: int) -> s
 
 
 def _heads(heads: Sequence[str], words: Collection[int]) -> str:
-    """Return the headings of columns. The columns in `words` contain words, and all other columns numbers."""
+    """Return the headings of columns. The columns in `words` contain words, and all others contain numbers."""
     kinds = [' class="words"' if column in words else "" for column in range(len(heads))]
     cells = [
         f'<th scope="col"{kind}>{escape(head[:1].upper() + head[1:])}</th>'

@@ -1,6 +1,6 @@
 """The entries of an audit log, and the order in which they are allowed; `docs/audit_log.md` lists the entries.
 
-A book takes one entry after another. In memory, it keeps only open blocks, versions, conditions, events and keys.
+A book processes one entry at a time. It keeps only open blocks, versions, conditions, events and keys in memory.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from referee.terminal import visible
 FORMAT = 4
 """The version of the audit log format that this version of Dogana writes and reads."""
 MAX_ATTEMPTS = 3
-"""The exact number of void attempts after which a match is given up: a ladder that chose it could undo a loss."""
+"""The exact number of void attempts after which a match is given up. A ladder free to choose it could undo a loss."""
 _MAX_TIME_CHARACTERS = 40
 _MAX_SEED = 1 << 63
 _MAX_TERM = 10_000
-"""An upper bound on the numbers among the terms of an event; those that can be announced are smaller."""
+"""An upper bound on the numbers in the terms of an event; no event that can be announced reaches it."""
 ENTRIES: dict[str, dict[str, type]] = {
     "begin": {"format": int, "dogana": str, "at": str},
     "key": {"at": str, "key": str, "signature": str},
@@ -111,7 +111,7 @@ ENTRIES: dict[str, dict[str, type]] = {
     "pruning": {"at": str, "records_before": str, "logs_before": str, "retained_bots": list, "one_block_of": int},
     "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
 }
-"""The entries of a line of each type, except its type and hash; `docs/audit_log.md` explains them."""
+"""The fields of a line of each type, except its type and hash; `docs/audit_log.md` explains them."""
 OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
 """The fields of each match in the entry of a block."""
 OF_CONDITION: dict[str, type] = {"game": str, "options": dict, "clock": str}
@@ -127,7 +127,7 @@ _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})
 
 
 _BY_SEAT = {"decisions": (int,), "think_ms": (int, float), "details": (str,)}
-"""The types of the further values that a result has for each seat."""
+"""The types of the additional values that a result has for each seat."""
 
 
 def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
@@ -171,16 +171,16 @@ class ValidLog:
     seeds: int = 0
     """The number of blocks whose seed is revealed and matches its commitments."""
     unfinished: list[str] = field(default_factory=list)
-    """A line for each unfinished block: it has matches without an end, or its seed is not revealed."""
+    """A line for each unfinished block, which has unfinished matches or a seed that is not yet revealed."""
     earlier: list[str] = field(default_factory=list)
-    """A line for each entry that is dated before an earlier entry: the clock was set back, or the time is false."""
+    """A line for each entry dated before an earlier entry, because the clock was set back or the time is false."""
     standings: dict[str, MatchEntries] = field(default_factory=dict)
     """The entries of the wanted matches, by match id."""
 
 
 @dataclass(slots=True)
 class _Block:
-    """A block whose seed is not revealed yet."""
+    """A block whose seed has not been revealed yet."""
 
     entry: int
     at: str
@@ -200,17 +200,19 @@ class _Tournament:
     entrants: frozenset[str] | None = None
     """The versions that are entered; None until the entry that closes the event to further versions."""
     blocks: set[int] = field(default_factory=set)
-    """The numbers of the event's blocks, whether they are over or not."""
+    """The numbers of the event's blocks, finished or not."""
 
 
 def unfit(seed: int, commitments: Mapping[str, str]) -> str:
-    """Return the first match whose commitment matches neither the block's seed nor a derived one; empty if all match.
+    """Return the first match whose commitment matches neither the block's seed nor a seed derived from it.
+
+    Return an empty string if all match.
 
     Args:
         seed: the seed of the block.
         commitments: the commitment of each match, by match id.
     """
-    # A bot at home can remember earlier matches, so each match of a block with such a bot has a seed of its own.
+    # A bot at home can remember earlier matches, so each match of a block with such a bot has its own seed.
     own = {match_id: rotation_seed(seed, number) for number, match_id in enumerate(commitments)}
     if commitments == {match_id: commitment(match_id, seed) for match_id, seed in own.items()}:
         return ""
@@ -223,7 +225,7 @@ class Wrong(Exception):
 
 
 def parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Parse the object of a line; it must be of one of these types, with exactly the fields of that type."""
+    """Parse the JSON object of a line, which must be of one of these types and have exactly the fields of that type."""
     try:
         found = parse_json(data)
     except ValueError as error:
@@ -237,7 +239,7 @@ def parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _check_form(found: Any, form: dict[str, type], what: str) -> None:
-    # `type`, since to Python True is an integer.
+    # The check uses `type`, because `isinstance` would accept True as an integer.
     if not isinstance(found, dict) or {key: type(value) for key, value in found.items()} != form:
         wanted = ", ".join(f"{key} ({_JSON[value]})" for key, value in form.items())
         raise Wrong(f"does not have what belongs to {what}: {wanted}")
@@ -253,7 +255,7 @@ def _time(text: str) -> datetime:
         # `fromisoformat` alone accepts many other forms, and other zones.
         if _TIME.fullmatch(text):
             return datetime.fromisoformat(text)
-    except ValueError:  # such as the thirtieth of February
+    except ValueError:  # for example, 30 February
         pass
     raise Wrong(
         f"its time is {visible(text, _MAX_TIME_CHARACTERS)!r}, which is not a time in UTC such as 2026-01-31T12:00:00.000+00:00"
@@ -363,7 +365,7 @@ class Book:
         if handed_over:
             old = self._keys[-1][0] if self._keys else key
             text = handover_text(old, key)
-            # No earlier key could have signed the first key: `old` is then the key itself.
+            # No earlier key could have signed the first key, so its `old` is the key itself.
             if old == key or not is_signature(entry["signature"]) or not old.has_signed(text, entry["signature"]):
                 raise Wrong("the key before it has not signed it")
         self._keys.append((key, handed_over))
@@ -382,7 +384,7 @@ class Book:
         self._versions.add(label)
 
     def _check_known(self, versions: Iterable[object]) -> None:
-        # The type first: JSON may have lists here, which cannot be looked up in a set.
+        # The type is checked first, because JSON may have a list here, which cannot be looked up in a set.
         strangers = [label for label in versions if not isinstance(label, str) or label not in self._versions]
         if strangers:
             raise Wrong(f"it has {strangers[0]!r}, which was never taken in")
@@ -422,7 +424,7 @@ class Book:
         self._schedule(number, entry)
 
     def _schedule(self, number: int, entry: dict[str, Any]) -> None:
-        """Apply the part of an entry that blocks of the ladder and blocks of events have in common."""
+        """Apply the part of an entry that ladder blocks and event blocks have in common."""
         if entry["block"] <= self._last_block:
             raise Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
         self._last_block = entry["block"]
@@ -439,7 +441,7 @@ class Book:
                 raise Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
-            # Blocks that are over are forgotten, but a wanted match must not get a second entry after its block.
+            # Finished blocks are forgotten, but a wanted match must not be scheduled again after its block.
             if match["match"] in self.found.standings:
                 raise Wrong(f"match {match['match']} is scheduled a second time")
             if match["match"] in self._wanted:
@@ -523,7 +525,7 @@ class Book:
         stayed = [
             rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
         ]
-        # Those that played to the end share the ranks from 1 on, so no rank of theirs exceeds their number.
+        # Seats that played to the end have the first ranks, so none of these ranks exceeds the number of such seats.
         if stayed and max(stayed) > len(stayed):
             raise Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
         for name, types in _BY_SEAT.items():
@@ -559,7 +561,7 @@ class Book:
             raise Wrong("is not a seed")
         if match_id := unfit(entry["seed"], block.commitments):
             raise Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
-        for match_id in block.commitments:  # memory grows with open blocks only
+        for match_id in block.commitments:  # so that memory grows only with open blocks
             del self._block_of[match_id]
         del self._blocks[entry["block"]]
         self.found.seeds += 1
@@ -578,7 +580,7 @@ class Book:
             raise Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
         chain: list[PublicKey] = []
         for key, handed_over in self._keys:
-            # A key that the one before has not signed begins a new chain, as after a loss: trust does not carry over.
+            # A key that its predecessor has not signed begins a new chain, for example after a loss. Trust does not carry over.
             if chain and handed_over:
                 chain.append(key)
             else:

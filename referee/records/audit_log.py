@@ -1,6 +1,6 @@
 """Audit logs: the events of a ladder in their order, chained by hash and signed.
 
-A check reads a log line by line, and does not need the ladder; its time grows with the length of the log.
+A check reads a log line by line and does not need the ladder. The time it takes grows with the length of the log.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -
 
     Args:
         path: the log.
-        trusted: the key that must have signed it, or handed over to the signing key. With None, the last key in the log
-            itself is used, which proves only that the log agrees with itself.
+        trusted: the key that must have signed it, or have handed over to the signing key. With None, the last key in the log
+            itself is used, which proves only that the log is consistent with itself.
         wanted: ids of the matches to look up.
 
     Raises:
         AuditError: at the first entry that is not valid.
-        OSError: if the file cannot be read, with its name.
+        OSError: if the file cannot be read; the error contains its name.
     """
     reader = Reader(str(path), wanted)
     for _, line in _lines(path):
@@ -118,7 +118,7 @@ def compare(old: Path, new: Path) -> int:
 
     Raises:
         AuditError: at the first entry of the later log that differs.
-        OSError: if a file cannot be read, with its name.
+        OSError: if a file cannot be read; the error contains its name.
     """
     return must_begin_with(old, (line for _, line in entries(new)), str(new))
 
@@ -141,7 +141,7 @@ def must_begin_with(old: Path, lines: Iterator[bytes], name: str) -> int:
 
 
 def entries(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the line of each entry of a log before the checkpoint, without checking them.
+    """Yield the number and the line of each entry before the checkpoint of a log, without checking the entries.
 
     Raises:
         AuditError: if the file is cut off, or something follows the checkpoint.
@@ -155,12 +155,12 @@ def entries(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the text of each line, up to the checkpoint, which must be the last."""
+    """Yield the number and the text of each line, up to the checkpoint, which must be the last line."""
     check_regular(path)
     try:
         with path.open("rb") as file:
             number = 0
-            # The length is bounded: a file without line breaks must not fill the memory.
+            # The length is bounded, so that a file without line breaks cannot fill the memory.
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1
                 if len(line) > MAX_LINE_BYTES:

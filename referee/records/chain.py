@@ -23,7 +23,7 @@ class ChainBroken(ValueError):
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return the line of an object after the line with hash `previous`, without a line break, and its own hash."""
+    """Return an object as the line after the one with hash `previous`, without a line break, and the hash of the new line."""
     return link_body(previous, _encode(data).encode())
 
 

@@ -35,7 +35,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
         if _is_part(old) and _is_part(new):
             yield from _changes(f"{place}.", old, new)
         elif (
-            # Entries are compared one by one only where the index means something, and stays the same.
+            # Entries are compared one by one only where the index has a meaning that stays the same.
             _is_list(old) and _is_list(new) and len(new) == len(old) and (_mark(type(after), name) or _is_part(new[0]))
         ):
             for (key, entry), old_entry in zip(_named(after, name, new), old, strict=True):

@@ -23,7 +23,7 @@ def claimed_result(path: Path) -> Result:
     """
     lines = unpacked(path, read_bytes(path)).rstrip(b"\n").split(b"\n")
     try:
-        # The lines are found by the first bytes that the writer gives them, so that few lines are parsed.
+        # The lines are found by the first bytes that the writer puts into them, so that few lines are parsed.
         outs = [parse_json(line) for line in lines if line.startswith(b'{"type":"out",')]
         header = Document(parse_json(lines[0]), "header")
         last = [parse_json(line) for line in lines[-_LAST_LINES:]]

@@ -18,7 +18,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
     """Read the plan of a match.
 
     Args:
-        data: the line of type header.
+        data: the header line.
         seed: the seed; None if it is not known, and the seed of the plan is then -1.
         find_game: looks up a game by name; raises `UnknownGame`.
 

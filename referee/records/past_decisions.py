@@ -144,7 +144,7 @@ class _Again:
 
     def play(self) -> list[PastDecision]:
         """Play the whole match; return the seat's decisions."""
-        # `start` takes the absent seats, which have no events of their own: they went out before the first question.
+        # `start` takes the absent seats, which went out before the first question and so have no events of their own.
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
             if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
@@ -159,7 +159,7 @@ class _Again:
                 self._take(self._event(line))
             except ChanceError as error:
                 raise self._fail(line) from error
-            # The event has not led to its own line, and the next turn of the loop would repeat it.
+            # The event has not led to the line that reports it, and the next iteration would repeat the event.
             if self._at < len(self._lines) and self._lines[self._at] is line:
                 raise self._fail(line)
         return self._decisions
@@ -171,14 +171,14 @@ class _Again:
         data = line.data
         kind, seat = data["type"], data["seat"]
         decision = self._open.get(seat)
-        # The line ended no decision: the seat went out by a crash, or by its last strike for an illegal action.
+        # The line ended no decision, because a crash or the last strike for an illegal action put the seat out.
         if kind == "out" and "ms" not in data:
             self._set_times()
             fault = Fault(Outcome(data["reason"]), str(data.get("detail", "")))
             return self._match.fault(seat, fault, self._now)
         if decision is None or (kind != "strike" and "ms" not in data):
             raise self._fail(line)
-        # The line with the times of the open decision is this line or a later one: strikes come before it.
+        # The line with the times of the open decision is this line or a later one, because strikes come before it.
         closing = self._closings[seat][0] if self._closings[seat] else None
         if closing is not None:
             # Time never goes backwards here, although the times in lines are rounded, and those of two seats overlap.
@@ -186,7 +186,7 @@ class _Again:
         self._set_times()
         if kind == "action" and data["by"] == Decider.AGENT.value:
             return self._match.choose(seat, decision.number, self._answer(seat), self._now)
-        # The record has no refused answers. An unreadable answer gets the same strike, with the recorded reason.
+        # The record does not contain refused answers. An unreadable answer gets the same strike, with the recorded reason.
         if kind == "strike" and data["reason"] == "illegal":
             return self._match.choose(seat, decision.number, Unreadable(str(data.get("detail", ""))), self._now)
         if closing is None:
@@ -204,7 +204,7 @@ class _Again:
         """
         answer: list[ReplayStep] = []
         for line in self._lines[self._at :]:
-            # A line with times ends a decision, so a further one belongs to another answer.
+            # A line with times ends a decision, so a second such line belongs to another answer.
             if line.data["type"] != "action" or ("ms" in line.data and answer):
                 break
             step = self._steps[line.data["n"] - 1]
@@ -213,7 +213,7 @@ class _Again:
         return [step.action for step in answer]
 
     def _expire(self, decision: Decision) -> list[Effect]:
-        """Let the time of one decision run out, by answering too late."""
+        """Let the time for one decision run out by answering too late."""
         self._set_end(decision, _PAST)
         return self._match.choose(decision.seat, decision.number, 0, self._now)
 
@@ -230,7 +230,7 @@ class _Again:
             self._set_end(other, _PAST)
             other.window_deadline = _PAST
         if len(closed) == len(sharing):
-            # No other decision ends as early as `_PAST`, so the tick closes these alone.
+            # No other decision ends as early as `_PAST`, so the tick closes only these.
             return self._match.tick(self._now, _PAST + 1)
         # A tick would close the window for all; an answer closes only the decision for which it is too late.
         return self._match.choose(decision.seat, decision.number, 0, self._now)
@@ -240,7 +240,7 @@ class _Again:
         current = self._current
         if current is not None and self._seat in self._open:
             decision = self._open[self._seat]
-            # Counted from the original `put_at`, because `_set_end` has changed the decision's own times.
+            # The times are counted from the original `put_at`, because `_set_end` has changed the decision's own times.
             left = decision.window_deadline - self._put_at[self._seat]
             current.limit = decision.budget if decision.window is None else min(decision.budget, max(0.0, left))
         for decision in self._open.values():
@@ -252,7 +252,7 @@ class _Again:
         """Set the times of a decision as if it were closed at `end`, a time in seconds."""
         closings = self._closings[decision.seat]
         charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in TIMES)
-        # Rounding must not make an answer at the last moment too late.
+        # Rounding must not make a last-moment answer late.
         decision.sent_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
 
     # effects, from the machine
@@ -310,7 +310,7 @@ class _Again:
             current.ending = current.ending or DecisionEnd.ANSWERED
 
     def _begin(self, decision: Decision) -> None:
-        _ = decision.observation  # before the state goes on
+        _ = decision.observation  # before the state changes
         self._current = PastDecision(
             copy.copy(decision),  # the times of the decision itself change
             self._match.state.clone(),

@@ -64,7 +64,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
         raise PositionError(path, error.problems) from error
     except UnknownGame as error:
         raise PositionError(path, [str(error)]) from error
-    # This raises nothing, so all problems are reported together.
+    # This raises nothing, so that all problems are reported together.
     state = game.read_state(setup, state_table)
     document.finish()
     problems = document.problems + state.problems()
@@ -74,7 +74,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
 
 
 def _table(document: Document, key: str) -> dict[str, Any]:
-    """Return a table unchecked; an empty one if it is missing."""
+    """Return a table without checking it, or an empty table if it is missing."""
     value = document.raw(key, {})
     if isinstance(value, dict):
         return value

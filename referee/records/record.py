@@ -43,7 +43,7 @@ MAX_LINES = 20_000
 MAX_LINE_BYTES = 1024 * 1024
 """The maximum length of a line; a header with its board and position takes about 10 kB, other lines less than 1 kB."""
 MAX_REASON_CHARACTERS = 500
-"""The maximum length of a reason, which may quote the record."""
+"""The maximum length of a reason, which may quote text from the record."""
 
 
 class RecordError(DoganaError):
@@ -85,10 +85,10 @@ def header(plan: MatchPlan) -> dict[str, Any]:
 
 
 class RecordWriter:
-    """Writes one record; `append` returns when the operating system has the lines.
+    """Writes one record; `append` returns once the operating system has the lines.
 
     The file is called `<name>.<random>.part` until the match is over: a file with the final name is always complete.
-    Only this user can read it: during a match, it holds secrets of the players.
+    Only the current user can read it, because it holds the players' secrets during a match.
     Failures raise an `OSError` with the file's name.
     """
 
@@ -97,7 +97,7 @@ class RecordWriter:
 
         Args:
             path: the record.
-            create: makes the file, and opens it for writing without a buffer.
+            create: a function that creates the file and opens it for unbuffered writing.
         """
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
@@ -121,9 +121,9 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Give the complete file its name; return the hash of its last line, which identifies the whole record."""
+        """Give the complete file its final name; return the hash of its last line, which identifies the whole record."""
         try:
-            # The content is on the disk before the name, and the name before anybody relies on the record.
+            # The content reaches the disk before the name does, and the name before anybody relies on the record.
             self._close(sync=True)
             self._part.rename(self.path)
             sync_folder(self.path.parent)
@@ -149,7 +149,7 @@ class RecordWriter:
 
 @dataclass(frozen=True, slots=True)
 class RecordLine:
-    """A line of a record, after the check of its place in the chain."""
+    """A line of a record whose place in the chain has been checked."""
 
     number: int
     """The number of the line, from 1."""
@@ -160,14 +160,14 @@ class RecordLine:
 
 
 class RecordLines(Sequence[RecordLine]):
-    """The lines of a record, after the check of its chain.
+    """The lines of a record whose chain has been checked.
 
-    Each access parses the line again: the cost of refusing a record does not depend on the lines after the invalid one.
+    Each access parses the line again, so the cost of refusing a record does not depend on the lines after the invalid one.
     Access to a line that is not a JSON object raises a `RecordError`.
     """
 
     def __init__(self, path: Path, lines: Sequence[tuple[bytes, str]]) -> None:
-        """Take the lines of a file: for each, its JSON with the hash, and the hash alone."""
+        """Store the lines of a file: for each line, its JSON with the hash, and the hash alone."""
         self._path = path
         self._lines = lines
 
@@ -201,7 +201,7 @@ def read_lines(path: Path, data: bytes | None = None) -> RecordLines:
 
     Args:
         path: the record.
-        data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
+        data: the bytes of the record, if they have already been read; `path` then only names it in errors.
 
     Raises:
         RecordError: if the file cannot be read or is cut off, or its chain is broken.
@@ -222,10 +222,10 @@ def read_bytes(path: Path) -> bytes:
 
 
 def unpacked(path: Path, data: bytes) -> bytes:
-    """Decompress the bytes of a record, if they are compressed; `path` is its name in errors.
+    """Decompress the bytes of a record, if they are compressed; `path` names the record in errors.
 
     Raises:
-        RecordError: if it is damaged, or too long.
+        RecordError: if the data is damaged or too long.
     """
     return unzipped(path, data, MAX_BYTES) if data.startswith(_ZSTD_BEGINNING) else data
 
@@ -249,11 +249,11 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
         like: the dictionary with which the frame was compressed; None if there was none.
 
     Raises:
-        RecordError: if it is damaged, or too long.
+        RecordError: if the data is damaged or too long.
     """
     frame = zstd.ZstdDecompressor(like)
     try:
-        # One byte more than allowed: enough to refuse a bomb without unpacking it.
+        # Reading one byte more than allowed is enough to refuse a decompression bomb without unpacking it.
         lines = frame.decompress(data, max_length=max_bytes + 1)
     except zstd.ZstdError as error:
         raise RecordError(path, 0, f"is damaged: {error}") from error
@@ -267,7 +267,7 @@ def unzipped(path: Path, data: bytes, max_bytes: int, like: Dictionary | None = 
 def _lines_of(path: Path, data: bytes) -> RecordLines:
     if not data:
         raise RecordError(path, 0, "is empty")
-    # This comes before `split`, which would make an object of each line.
+    # This comes before `split`, which would create an object for each line.
     if data.count(b"\n") > MAX_LINES:
         raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")  # a complete record ends with a line break, so nothing is left
@@ -297,7 +297,7 @@ def sealed(
         data: the lines of the record.
         seed: the seed of the match.
         record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
-        sign: makes the line with the signature from the hash of the line before it; None to add none.
+        sign: a function that makes the signature's line from the hash of the line before it; None to add no signature.
 
     Raises:
         RecordError: if `data` is not that record.

@@ -1,6 +1,6 @@
 """The rules for the seats of a record: the decider of each action, the time charged for it, and the end of a seat's play.
 
-This repeats rules of `referee/match/machine.py` on purpose, to find faults there.
+This module deliberately repeats rules of `referee/match/machine.py`, to find faults there.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class SeatRecord:
     timed_out: bool = False
     """True if the seat's time ran out, and the default has not been played yet."""
     completing: str = ""
-    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out; empty if none."""
+    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out; empty if there is none."""
     charged: float = 0.0
     """The time charged for the seat's decisions, in seconds."""
     wall: float = 0.0
-    """The duration of the seat's decisions by the referee's clock, in seconds."""
+    """The duration of the seat's decisions as measured by the referee's clock, in seconds."""
     lag: float = 0.0
     """The referee's own delay during the seat's decisions, in seconds."""
 
@@ -84,7 +84,7 @@ class Seats:
             default = state.default_action(seat)
             if action != default:
                 raise Unsound(f"the default is {label(default)}, not {label(action)}")
-        # A single legal action is always played unasked, even if an answer names it.
+        # The only legal action is always played without a question, even if an answer names it.
         elif (len(state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
             raise Unsound(f"{by.value} decided, which does not fit the number of legal actions")
 
@@ -101,7 +101,7 @@ class Seats:
             if _is_timed(data):
                 raise Unsound(f"{by.value} decided without asking, so there are no times")
             return 0.0
-        # A further action of an answer, or of the default at the close of a window.
+        # A further action of an answer, or of the default that is played when a window closes.
         if self._answering == (seat, by) and not _is_timed(data):
             return 0.0
         self._answering = (seat, by)
@@ -169,7 +169,7 @@ class Seats:
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise Unsound(f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
-        # A lost connection ends a decision only at its deadline: before that, the seat may come back.
+        # A lost connection ends a decision only at the deadline, because the seat may reconnect before that.
         if outcome is Outcome.TIMEOUT or (outcome is Outcome.DISCONNECT and _is_timed(data)):
             _charge(record, data, expired=True)
         elif _is_timed(data):
@@ -212,7 +212,7 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
     if charged is None or wall is None or lag is None:
         raise Unsound(f"ends a decision, so it needs the milliseconds: {', '.join(TIMES)}")
     budget = record.clock.ask()
-    # As in the machine: an expired decision is charged its budget, and an empty bank has no grace period.
+    # As in the machine, an expired decision is charged its budget, and an empty bank has no grace period.
     transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
     if charged > budget + transit + _ROUNDING:
         raise Unsound(f"{charged * 1000:.0f} ms were charged, more than the clock allows")
@@ -228,8 +228,8 @@ def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> fl
 
 
 def seconds(milliseconds: Any) -> float | None:
-    """Return a time of a record in seconds; None if it is not a possible number of milliseconds."""
-    # The upper bound excludes infinity: Python reads 1e999 as infinity.
+    """Convert a recorded time to seconds; return None if it is not a possible number of milliseconds."""
+    # The upper bound excludes infinity, because Python reads 1e999 as infinity.
     if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
         return float(milliseconds / 1000)
     return None

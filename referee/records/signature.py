@@ -34,7 +34,7 @@ _MAX_KEY_BYTES = 1000
 
 
 class BadKey(DoganaError):
-    """A text or file is not a public key; the message names it and the reason."""
+    """A text or file is not a public key; the message names the text or file and gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class PublicKey:
 
     def has_signed(self, text: str, signature: str) -> bool:
         """Return True if a signature, in hexadecimal, was made for a text with this key."""
-        # Imported here because the import takes longer than everything else in most commands.
+        # This is imported here because the import takes longer than everything else in most commands.
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -69,7 +69,7 @@ def read_key(given: str) -> PublicKey:
 
     Raises:
         BadKey: if `given` is neither.
-        OSError: if the file cannot be read, with its name.
+        OSError: if the file cannot be read; the error contains its name.
     """
     try:
         words = [given] if given.startswith("ed25519:") else read_file(Path(given), _MAX_KEY_BYTES).decode().split()
@@ -79,7 +79,7 @@ def read_key(given: str) -> PublicKey:
         key = parse_key(words[0] if words else "")
     except BadKey as error:
         raise BadKey(f"{visible(given, _MAX_KEY_BYTES)} {error}") from error
-    # In a file, the fingerprint follows the key, for people to compare: a wrong one would mislead them.
+    # In a file, the key is followed by its fingerprint, which people compare; a wrong one would mislead them.
     if words[1:] not in ([], [key.fingerprint]):
         raise BadKey(f"{visible(given)}: the fingerprint in it is not that of its key, which is {key.fingerprint}")
     return key
@@ -100,7 +100,7 @@ def parse_key(text: Any) -> PublicKey:
 
 
 def is_signature(text: Any) -> bool:
-    """Return True for a text in the form of a signature: 128 hexadecimal digits."""
+    """Return whether a text has the form of a signature: 128 hexadecimal digits."""
     return isinstance(text, str) and _SIGNATURE.fullmatch(text) is not None
 
 

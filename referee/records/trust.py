@@ -12,7 +12,7 @@ from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
 MAX_WIDTH = 40
-"""The maximum number of characters of a board entry that are shown."""
+"""The maximum number of characters shown of a board entry."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
 """The header's claims about the setup of the match; a file does not prove when it was written."""
 
@@ -26,7 +26,7 @@ class Trust:
     word: Mapping[str, Sequence[int]]
     """The referee's unproved claims: a text for each kind, with the numbers of the lines that make it, from 1."""
     board: Sequence[str]
-    """The differences from the board that this version of Dogana ships, a text for each entry."""
+    """The differences from the board that this version of Dogana ships: one text for each entry that differs."""
 
 
 def trust(plan: MatchPlan, claims: Mapping[str, Sequence[int]], *, seed_is_known: bool) -> Trust:

@@ -1,6 +1,6 @@
-"""Verify records: replay each by the rules, and compare all its claims.
+"""Verify records: replay each one by the rules, and check all its claims.
 
-The match of a verified record followed the rules, with the board and the draws in the record, and the result is right.
+The match of a verified record followed the rules, given the board and the draws in the record, and its result is right.
 `trust.py` lists the claims that a replay cannot prove.
 """
 
@@ -62,12 +62,12 @@ class ReplayStep:
     seconds: float
     """The time charged to the seat; 0 unless the action ends a decision that the seat had to make."""
     draws: list[tuple[str, Draw]]
-    """The draws that came with the action, as (stream, draw)."""
+    """The draws recorded with the action, as (stream, draw) pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A strike of a seat, or the reason why it is out. All texts come from the record."""
+    """A strike against a seat, or the reason why a seat is out. All texts come from the record."""
 
     after: int
     """The number of actions before the strike, or before the seat went out."""
@@ -78,7 +78,7 @@ class Trouble:
     rule: str
     """The number of the broken rule; empty if there is none."""
     is_out: bool
-    """True if the seat is out; False for a mere strike."""
+    """True if the seat is out, False if it only had a strike."""
 
 
 class Replay:
@@ -92,8 +92,8 @@ class Replay:
         result: the result of the match; None until the iteration has ended.
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line before the signature, which identifies the whole record.
-        signature: the signature at the end, unchecked; None if there is none, or the iteration has not reached it.
-        is_sealed: True if the record reveals its seed. If not, and the caller gave no seed, chance is not checked.
+        signature: the signature at the end, unchecked; None if there is none, or if the iteration has not reached it.
+        is_sealed: True if the record reveals its seed. If it does not and the caller gave no seed, chance is not checked.
         dogana: the version of Dogana that wrote the record, as the record claims.
         actions_in_all: the number of actions, as the record claims.
         troubles: the strikes of the match so far, and the seats that went out.
@@ -107,8 +107,8 @@ class Replay:
         Args:
             path: the record.
             find_game: looks up a game by name; raises `UnknownGame`.
-            seed: the seed, if it is known from elsewhere.
-            data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
+            seed: the seed, if the caller knows it.
+            data: the bytes of the record, if they have already been read; `path` then only names it in errors.
 
         Raises:
             RecordError: if the file is not a record, or its beginning is not valid.
@@ -151,7 +151,7 @@ class Replay:
                 yield self._read_action(line)
             else:
                 self._read_event(line)
-        # Seats may still have been thinking when others ended the match.
+        # Some seats may still have been thinking when other seats ended the match.
         while self._at < len(self.lines) and self.lines[self._at].data.get("type") == "withdrawn":
             line = self._take("withdrawn")
             self._check_entries(line)
@@ -177,7 +177,7 @@ class Replay:
 
     def _check_entries(self, line: RecordLine) -> None:
         kind = line.data.get("type")
-        # A line of an unknown kind may have any entries here: the caller has a better reason to refuse it.
+        # A line of an unknown kind may have any entries here, because the caller has a better reason to refuse it.
         unknown = line.data.keys() - _ENTRIES.get(str(kind), line.data.keys()) - {"type"}
         if unknown:
             raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
@@ -260,7 +260,7 @@ class Replay:
             raise self._fail(line, str(error)) from error
         # This is read from the state before the action, because the action may complete the larger decision.
         larger = self._seats.larger_decision(self.state, seat)
-        # This comes before the opening is drawn, because its draws are among those of the line.
+        # This comes before the opening is drawn, because the draws of the opening are among those of the line.
         draws = self._give_draws(line)
         try:
             if opens and draw_opening(self.state, self._chance) != (seat, action):
@@ -279,7 +279,7 @@ class Replay:
         return ReplayStep(self._actions, seat, action, by, seconds, draws)
 
     def _read_event(self, line: RecordLine) -> None:
-        """Read a line of an event between actions."""
+        """Read a line about an event between actions."""
         kind = line.data.get("type")
         if kind not in ("strike", "out", "withdrawn"):
             raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
@@ -311,7 +311,7 @@ class Replay:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
-        # Compared as text: to Python 1, 1.0 and True are equal.
+        # These are compared as text, because 1, 1.0 and True are equal in Python.
         if canonical(line.data) != canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if canonical(line.data.get(key)) != canonical(value)]
             wrong = wrong or ["its entries"]
@@ -387,7 +387,7 @@ class Verified:
     last_hash: str
     """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
-    """True if the record reveals its seed. If not, and the caller gave no seed, chance was not checked."""
+    """True if the record reveals its seed. If it does not and the caller gave no seed, chance was not checked."""
     dogana: str
     """The version of Dogana that wrote the record, as the record claims."""
 
@@ -395,13 +395,13 @@ class Verified:
 def verify(
     path: Path, find_game: Callable[[str], Game], seed: int | None = None, data: bytes | None = None
 ) -> Verified:
-    """Replay a record, compare all its claims, and return its content.
+    """Replay a record, check all its claims, and return its content.
 
     Args:
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
-        seed: the seed, if it is known from elsewhere; a record that reveals another one is not valid.
-        data: the bytes of the record, if they have already been read; `path` is then only its name in errors.
+        seed: the seed, if the caller knows it; a record that reveals another one is not valid.
+        data: the bytes of the record, if they have already been read; `path` then only names it in errors.
 
     Raises:
         RecordError: at the first invalid line, with the reason.

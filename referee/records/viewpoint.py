@@ -1,4 +1,4 @@
-"""A record as one seat or a spectator sees it. Only this module decides which steps they learn of."""
+"""A record as one seat or a spectator sees it. Only this module decides which steps the viewer learns about."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Viewpoint:
     def follow(self, step: ReplayStep) -> bool:
         """Follow the last step; return True if the viewer learns its action at once."""
         known = step.seat == self._viewer or self._before.is_public(step.seat, step.action)
-        # A copy, as the replay changes its state: the next action is judged by the state before it.
+        # This is a copy, because the replay changes its state, and the next action is judged by the state before it.
         self._before = self._record.state.clone()
         seen = self._record.state.observation(self._viewer)
         if known or seen != self.seen:

@@ -37,7 +37,7 @@ _GROUP = f"bot:x:{_NOBODY}:\n"
 _FIRST_USER = 1_900_000_000
 """The first user id for agents if root starts them and can become any user. No account has an id this high."""
 _USERS = 1 << 22
-"""The number of these users: one for each possible process."""
+"""The number of these users, one for each possible process."""
 
 
 class CannotIsolate(DoganaError):
@@ -46,7 +46,7 @@ class CannotIsolate(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """The common settings of all boxes of a run.
+    """The settings that all boxes in a run share.
 
     Attributes:
         limits: the resources that each agent may use.
@@ -89,7 +89,7 @@ class Sandbox:
             "LANG": "C.UTF-8",
             "PATH": ":".join(self.runtimes.path),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONUNBUFFERED": "1",  # what a killed bot has printed is in its log
+            "PYTHONUNBUFFERED": "1",  # so that the log has what a killed bot printed
             "TMPDIR": "/tmp",  # noqa: S108 its own
             **self.limits.environment(),
         }
@@ -142,7 +142,7 @@ class Box:
         os.set_blocking(self._reported, False)
 
     def order(self) -> bytes:
-        """Return the order for the supervisor: the arguments of `referee.sandbox.enter.enter`, after their length."""
+        """Return the order for the supervisor: the arguments of `referee.sandbox.enter.enter` after their length."""
         sandbox = self.sandbox
         sources: list[str] = []
         arguments: list[str] = []
@@ -190,7 +190,7 @@ class Box:
         return len(order).to_bytes(8, "big") + order
 
     def _command(self) -> list[str]:
-        """Return the command for bubblewrap, with a limit on tasks by prlimit unless a control group sets that limit."""
+        """Return the command that bubblewrap runs; prlimit limits its tasks unless a control group does."""
         if "pids" in self.sandbox.groups.found:
             return list(self.argv)
         tasks = self.sandbox.limits.tasks
@@ -212,7 +212,7 @@ class Box:
         return own
 
     def was_built(self) -> bool:
-        """Return whether the agent could run. Call it once, when the agent has ended but the box has not."""
+        """Return whether the agent could run. Call this once, when the agent has ended but the box has not."""
         reported = b""
         with contextlib.suppress(OSError):  # nothing more was reported
             while data := os.read(self._reported, 4096):
@@ -264,7 +264,7 @@ def users_for_agents(uid_map: str) -> tuple[int, int]:
     if any(first <= _FIRST_USER and first + count >= _FIRST_USER + _USERS for first, count in spans):
         return _FIRST_USER, _USERS
     first, count = max(spans, key=lambda span: span[1])
-    users = min(_USERS, count // 2)  # the upper half: accounts of people and services have small numbers
+    users = min(_USERS, count // 2)  # the upper half, because accounts of people and services have small numbers
     if users < _LEAST_USERS:
         raise CannotIsolate(
             "root can be too few other users in this container; map 65536 of them into it, or do not run as root"

@@ -1,7 +1,7 @@
-"""Control groups: limits on the resources of all processes of an agent together, and their usage.
+"""Control groups, which limit and measure the resources that all processes of an agent use together.
 
-Linux has two versions. A machine may offer this user write access to either, both or none of them. See cgroups(7).
-A new group is made below the one of this process, so that all limits on this process also limit its agents.
+Linux has two versions. A machine may offer this user write access to either, both or neither of them. See cgroups(7).
+A new group is made below this process's own, so that all limits on this process also limit its agents.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Groups:
     """The controllers that can limit agents on this machine.
 
     Attributes:
-        found: the place for new groups, for each usable controller of memory, pids, cpu, cpuacct and freezer.
+        found: the place for new groups, for each usable controller among memory, pids, cpu, cpuacct and freezer.
     """
 
     def __init__(self, found: Mapping[str, Hierarchy]) -> None:
@@ -168,7 +168,7 @@ class ControlGroup:
 
     @property
     def thaw(self) -> tuple[str, str] | None:
-        """The file that resumes all processes of the agent, and the text to write; None if they cannot be stopped."""
+        """The file and the text to write to it to resume the agent's processes; None if they cannot be stopped."""
         if "freezer" not in self._parts:
             return None
         part = self._parts["freezer"]
@@ -220,7 +220,7 @@ def _settings(parts: Mapping[str, Hierarchy], limits: ResourceLimits) -> Iterato
     if memory := parts.get("memory"):
         if memory.version == 1:
             yield memory.folder / "memory.limit_in_bytes", limits.memory_bytes
-            # Version 1 limits memory and swap together, version 2 swap by itself.
+            # Version 1 limits memory and swap together; version 2 limits swap by itself.
             yield memory.folder / "memory.memsw.limit_in_bytes", limits.memory_bytes
         else:
             yield memory.folder / "memory.max", limits.memory_bytes
@@ -237,7 +237,7 @@ def _settings(parts: Mapping[str, Hierarchy], limits: ResourceLimits) -> Iterato
 
 
 def _own_groups(text: str) -> dict[str, str]:
-    """Return the group of this process for each controller; version 2 has an empty name."""
+    """Return the group of this process for each controller; an empty name stands for version 2."""
     own: dict[str, str] = {}
     for line in text.splitlines():
         _, names, path = line.split(":", 2)
@@ -310,7 +310,7 @@ def _remove(folder: Path, *, forgets: bool = True) -> None:
         if (folder / name).exists():
             (folder / name).write_text(_GO_ON[version])  # in version 1, frozen processes do not die
     while True:
-        # Read again each time: a process may have forked between the list and its kill.
+        # The list is read each time, because a process may have forked after it was listed and before it was killed.
         living = (folder / "cgroup.procs").read_text().split()
         for pid in living:
             with contextlib.suppress(ProcessLookupError):

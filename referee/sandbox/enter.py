@@ -80,7 +80,7 @@ def enter(
 
 
 def _bind_for_everybody(sources: "list[str]") -> "list[str]":
-    """Bind the sources where the agent's user can reach them, whatever the modes above them; return the new paths.
+    """Bind the sources where the agent's user can reach them, whatever the modes above; return the new paths.
 
     This happens in a private mount namespace. Only root can do it, and only root needs to.
     """
@@ -93,7 +93,7 @@ def _bind_for_everybody(sources: "list[str]") -> "list[str]":
 
     call(libc.unshare(_CLONE_NEWNS), "unshare")
     call(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "/")
-    # All are opened before anything is covered: a source may lie below the folder in which the others are bound.
+    # All are opened before anything is covered, as a source may lie below the folder in which the others are bound.
     opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
     call(libc.mount(b"tmpfs", _COVERED.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=0711,size=1m"), _COVERED)
     places = []
@@ -110,7 +110,7 @@ def _bind_for_everybody(sources: "list[str]") -> "list[str]":
 
 
 def _in_memory(data: bytes) -> int:
-    """Return the descriptor of a nameless file with this content."""
+    """Return a descriptor of an anonymous file with this content."""
     descriptor = os.memfd_create("dogana")
     while data:
         data = data[os.write(descriptor, data) :]

@@ -3,8 +3,8 @@
 Most attacks on a kernel begin with a call that no game-playing program makes. `VERDICTS` lists the calls that runtimes
 need; the rest are refused as if the kernel did not have them (ENOSYS), so that libraries fall back to older calls.
 
-Namespaces, missing privileges and limits stop many of these calls already. The filter refuses them too: kernel code
-that cannot be reached cannot be attacked.
+Namespaces, missing privileges and limits stop many of these calls already. The filter refuses them, too,
+because kernel code that cannot be reached cannot be attacked.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from referee.sandbox.program import ALLOWED, Passes, Rule, assemble, refused
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """AUDIT_ARCH_* of each supported architecture, in the order of the columns of `calls.txt`."""
 
-# The calls that are permitted. Threads by clone3 are excluded because its flags lie in memory, where no filter sees
-# them; libraries then use clone. io_uring is excluded because it makes calls past the filter.
+# The calls that are permitted. clone3 is excluded because its flags lie in memory, where no filter sees them;
+# libraries then use clone. io_uring is excluded because it makes calls past the filter.
 _OPEN_FILES = """
     open openat creat close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile
     dup dup2 dup3 pipe pipe2 eventfd eventfd2 fsync fdatasync ftruncate fallocate
@@ -41,7 +41,7 @@ _SOCKETS = """
     sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
 """
 _MEMORY = "brk mprotect munmap mremap madvise msync membarrier"
-# Signals, priorities and limits reach only the processes of the box: other processes have no id there.
+# Signals, priorities and limits reach only the processes of the box, because other processes have no id there.
 _TASKS = """
     fork vfork execve exit exit_group wait4 waitid set_tid_address set_robust_list futex rseq arch_prctl
     sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min
@@ -72,7 +72,7 @@ _NOT_PERMITTED = """
     chown lchown fchown fchownat sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 """
 
-# A namespace is a new user, mount or network of its own: with it, a program is root over much of the kernel's code.
+# In its own namespace, of users, mounts or networks, a program is root over much of the kernel's code.
 # 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without namespaces also
 # says EINVAL.
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
@@ -82,8 +82,9 @@ _CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EINVAL)
 _MMAP = Rule(3, Passes.WITHOUT, (0x40000,), errno.EINVAL)
 _MEMFD_CREATE = Rule(1, Passes.WITHOUT, (0x4,), errno.EINVAL)
 
-# AF_UNIX only: the socket of the seat. Other families reach the kernel's network code (AF_INET, AF_NETLINK, AF_PACKET),
-# its ciphers (AF_ALG), or the machine that hosts this one (AF_VSOCK), which no network namespace separates.
+# Only AF_UNIX is needed, for the socket of the seat. Other families reach the kernel's network code (AF_INET,
+# AF_NETLINK, AF_PACKET), its ciphers (AF_ALG), or the machine that hosts this one (AF_VSOCK), which no network
+# namespace separates.
 _FAMILY = Rule(0, Passes.ONLY, (1,), errno.EAFNOSUPPORT)
 
 # SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF: the agent's own programs in the kernel.
@@ -91,7 +92,7 @@ _SOCKET_OPTION = Rule(2, Passes.EXCEPT, (26, 50, 51, 52), errno.ENOPROTOOPT)
 
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS. Locks and leases are excluded:
 # two seats could use them on any file that both can read to signal to each other, and to delay the file's owner. So is
-# the size of pipes: all processes of a user share the total.
+# the size of pipes, because all processes of a user share the total.
 _FCNTL = Rule(1, Passes.ONLY, (0, 1, 2, 3, 4, 1030, 1033, 1034), errno.EINVAL)
 
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: terminal tests, the number of readable bytes, non-blocking

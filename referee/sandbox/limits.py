@@ -48,5 +48,5 @@ class ResourceLimits:
 
 
 def in_words(size: int) -> str:
-    """Format a number of bytes for people: `512 MiB`, `1.5 GiB`."""
+    """Format a number of bytes for people, as in `512 MiB` and `1.5 GiB`."""
     return f"{size / (1024 * MIB):.3g} GiB" if size >= 1024 * MIB else f"{size / MIB:.3g} MiB"

@@ -1,4 +1,4 @@
-"""Report what an agent can see of the machine and where it can write: `python -I -S look_around.py`.
+"""Report what an agent can see of the machine and where it can write, with `python -I -S look_around.py`.
 
 It prints one JSON object. It runs in the box, and needs nothing but the standard library.
 """
@@ -8,12 +8,12 @@ import os
 import sys
 
 _SWITCH = "/proc/sys/kernel/core_pattern"
-"""The file that names the program run by the host as root after a crash; whoever can write to this file can escape."""
+"""The file that names the program that the host runs as root after a crash; whoever can write to it can escape."""
 _PLACES = ("/", "/bot", "/usr", "/usr/bin", "/etc", "/run", "/dev", "/proc", "/home", "/var/tmp", "/sys")  # noqa: S108
 
 
 def _write_same(path: str) -> bool:
-    """Return whether a file can be written to, by writing its own content back to it."""
+    """Return whether a file can be written to; the test is to write its own content back to it."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 fewer imports
             content = file.read()
@@ -36,7 +36,7 @@ def _create_in(folder: str) -> bool:
 
 
 def _user() -> int:
-    """Return the agent's user id as the kernel sees it outside its user namespaces: the owner of its /tmp."""
+    """Return the agent's user id as the kernel sees it outside its user namespaces, which is the owner of its /tmp."""
     with open("/proc/self/mountinfo") as file:  # noqa: PTH123
         [options] = [line.split()[-1] for line in file if line.split()[4] == "/tmp"]  # noqa: S108
     return next((int(option[4:]) for option in options.split(",") if option.startswith("uid=")), 0)

@@ -41,7 +41,7 @@ class Measure:
     name: str
     stands: bool
     says: str
-    """A description of the measure, or of the loss without it."""
+    """A description of the measure, or of what is lost without it."""
     mend: str = ""
     """Advice if the measure does not work."""
     is_needed: bool = True
@@ -125,7 +125,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
     measures.append(Measure("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(), bubblewrap)
     try:
-        # -I -S: the probe does not depend on installed packages or environment variables.
+        # With -I -S, the probe does not depend on installed packages or environment variables.
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
     except CannotIsolate as error:
         what, _, mend = str(error).partition("; ")
@@ -145,7 +145,7 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
 
 
 def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
-    """Run a program in a box with a socket on which nobody listens, and wait for its end; kill it after a minute.
+    """Run a program in a box with a socket on which nobody listens, and wait for it to end; kill it after a minute.
 
     Raises:
         CannotIsolate: if its control group cannot be made.
@@ -266,7 +266,7 @@ def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
 
 
 def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tuple[str, ...]]:
-    """Return advice on an error message of bubblewrap, with the commands to type.
+    """Return advice about an error message from bubblewrap, with the commands to type.
 
     Args:
         said: the message.

@@ -1,6 +1,6 @@
-"""Compile a policy on system calls to the program that the kernel runs before each call.
+"""Compile a policy on system calls into the program that the kernel runs before each call.
 
-The language is classic BPF, of which five instructions are used: see seccomp(2) and `linux/bpf_common.h`.
+The language is classic BPF, of which only five instructions are used; see seccomp(2) and `linux/bpf_common.h`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Instruction = tuple[int, int, int, int]
 
 
 def refused(error: int) -> int:
-    """Return the verdict that a call fails with this errno, without any other effect."""
+    """Return the verdict that makes a call fail with this errno and do nothing else."""
     return _ERRNO | error
 
 

@@ -75,7 +75,7 @@ class Runtimes:
 
 
 def compile_sdk() -> None:
-    """Compile Dogana's modules for Python bots, if permitted: a bot cannot save compiled code for the next one."""
+    """Compile Dogana's modules for Python bots, if permitted, as a bot cannot save compiled code for the next one."""
     folder = _package("dogana")
     if folder is not None:
         compileall.compile_dir(folder, quiet=2)

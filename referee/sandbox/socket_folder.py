@@ -1,4 +1,4 @@
-"""Temporary folders, such as that of a Unix domain socket, which are locked while their owners live.
+"""Temporary folders, such as one for a Unix domain socket, which are locked while their owners live.
 
 If an owner leaves its folder behind, a later process removes it.
 """
@@ -18,7 +18,7 @@ from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
 
 _PREFIX = "dogana-sock-"
 SOCKET = "s"
-"""The file name of a socket: short, because the length of its whole path is limited."""
+"""The file name of a socket. It is short because the length of the whole path is limited."""
 
 
 class PathTooLong(DoganaError):
@@ -40,7 +40,7 @@ def check_room_for_sockets() -> None:
 
 
 def hold_new(prefix: str) -> tuple[Path, int]:
-    """Make a temporary folder and lock it; return it, and the descriptor that holds the lock until it is closed."""
+    """Make and lock a temporary folder; return its path, and the descriptor that holds the lock until it is closed."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix))
         try:
@@ -67,7 +67,7 @@ def sweep_unheld(prefix: str, remove: Callable[[Path], None]) -> None:
 
 
 def _opened(folder: Path) -> int:
-    # No link is followed: anybody may put one into the folder for temporary files.
+    # No link is followed, because anybody may put one into the folder for temporary files.
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
 
 
@@ -107,7 +107,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder and its socket. A folder with other contents stays: it is not a referee's."""
+    """Remove a folder and its socket. A folder with other contents stays, because it is not a referee's."""
     with contextlib.suppress(OSError):
         if stat.S_ISSOCK((folder / SOCKET).lstat().st_mode):
             (folder / SOCKET).unlink()

@@ -10,7 +10,7 @@ ends, the supervisor kills every descendant and then ends as the agent did: with
 Where orphans cannot be adopted (`system.py`), it kills those in the agent's session instead; processes that have left
 both escape.
 
-It needs only the standard library, and little of that: every agent would pay for each import.
+It needs only the standard library, and little of that, because every agent pays for each import.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # `signal` builds enums, slowly
@@ -27,8 +27,8 @@ import system  # type: ignore[import-not-found]  # beside this file
 def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
     """Kill all processes below this one; stop them first, in case they fork faster than they are found.
 
-    Processes that a control group has stopped do not die until they are resumed: `thaw` is the file that resumes them,
-    and the text to write.
+    Processes that a control group has stopped do not die until they are resumed: `thaw` is the file to write to,
+    and the text to write, to resume them.
     """
     while True:
         if thaw is not None:

@@ -79,7 +79,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _stat(pid: int) -> "list[str]":
-    """Return the fields of a process in proc(5), from its state and its parent on; empty if they are not known."""
+    """Return the fields of a process's `stat` file (proc(5)), from its state on; empty if they are not known."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             return file.read().rpartition(")")[2].split()
@@ -102,7 +102,8 @@ def descendants(top: int, agent: "int | None" = None) -> "list[int]":
 
     Args:
         top: the process.
-        agent: a child of `top`, which may have ended. Where orphans are not adopted, those in its session are found, too.
+        agent: a child of `top`, which may have ended. Where orphans are not adopted, the processes in its session are
+            found, too.
     """
     found: list[int] = []
     waiting = [top]

@@ -18,7 +18,7 @@ class BracketSeat:
 
     name: str
     points: float | None = None
-    """Its points per match at this table; None if no match of it counts."""
+    """Its points per match at this table; None if none of its matches count."""
     tie_breaks: Mapping[str, float] = field(default_factory=dict)
     """The value of each tie-break that was needed at this table, in the order of the tie-breaks."""
     goes_on: bool = False

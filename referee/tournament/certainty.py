@@ -40,7 +40,7 @@ class Certainty:
     intervals: dict[int, tuple[float, float]]
     """The 95 % interval of the points per match, by entrant."""
     best: dict[int, float]
-    """The chance of each entrant to be the best of them; entrants that share first place in a resample share it."""
+    """The chance that each entrant is the best of them; entrants that share first place in a resample share it."""
 
 
 def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int]) -> Certainty | None:
@@ -59,7 +59,7 @@ def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: S
     for _ in range(RESAMPLES):
         means = _resample(strata, blocks_of, ends, chance)
         first = max(means.values(), default=0.0)
-        # Sums of floats: equal means may differ in their last bits.
+        # These are sums of floats, so equal means may differ in their last bits.
         leaders = [entrant for entrant, mean in means.items() if mean >= first - 1e-9]
         for entrant in leaders:
             best[entrant] += 1 / len(leaders) / RESAMPLES
@@ -103,7 +103,7 @@ def _resample(
     counts: dict[int, float] = {}
     for blocks in strata:
         size = len(blocks)
-        # Rao and Wu: one block fewer is drawn than there are, and the drawn blocks stand for all.
+        # As in Rao and Wu, one block fewer is drawn than there are, and the drawn blocks stand for all.
         weight = size / (size - 1)
         for _ in range(size - 1):
             # Python promises the same `random()` in all versions, but not the same `randrange` or `choice`.

@@ -13,13 +13,13 @@ from referee.tournament.designs import Blocks, balance_of, exact_design, near_de
 from referee.tournament.fixtures import Company, Fixture, PlayedFixture, Results, company, fixtures
 from referee.tournament.knockout import knockout_tables, sizes
 from referee.tournament.plan import Balance, Format, Preliminary, TournamentError, TournamentPlan
-from referee.tournament.scoring import Group, Numbers, counted, in_order, means, struck_out, table_points
+from referee.tournament.scoring import Numbers, SharedPlace, counted, in_order, means, struck_out, table_points
 from referee.tournament.swiss import tables_and_byes
 
 
 @dataclass(frozen=True, slots=True)
 class TournamentRound:
-    """A round: its matches can be played in any order."""
+    """A round, whose matches can be played in any order."""
 
     number: int
     companies: Sequence[Company]
@@ -27,7 +27,7 @@ class TournamentRound:
     byes: Sequence[int] = ()
     """The entrants who do not play in this round, but go on."""
     is_preliminary: bool = False
-    """True if the round is before a knockout, and decides its seeding."""
+    """True if the round comes before a knockout and decides its seeding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TournamentCourse:
     """The rounds that are known so far."""
 
     rounds: Sequence[TournamentRound]
-    fallen: Sequence[Sequence[Group]] = ()
+    fallen: Sequence[Sequence[SharedPlace]] = ()
     """In a knockout, for each round that is over, the entrants who did not go on, best first."""
 
     @property
@@ -83,7 +83,7 @@ def swiss_points(plan: TournamentPlan, rounds: Sequence[TournamentRound], result
         here.update(dict.fromkeys(one.byes, table_points(plan.scoring, plan.seats)))
         for entrant, points in here.items():
             totals[entrant] += points
-            # By rounds, not by matches: a bye has no matches, and weighs as much as a table.
+            # Rounds are counted, not matches, because a bye has no matches but weighs as much as a table.
             counts[entrant] += 1
     return {entrant: total / counts[entrant] for entrant, total in totals.items() if counts[entrant]}
 
@@ -116,7 +116,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
     order = _seeding(plan, rounds, results)
     going_on = plan.qualify or len(plan.competitors)
     left = [entrant for group in order for entrant in group.entrants][:going_on]
-    fallen: list[Sequence[Group]] = [order[going_on:]] if order[going_on:] else []  # lots make groups of one
+    fallen: list[Sequence[SharedPlace]] = [order[going_on:]] if order[going_on:] else []  # lots make groups of one
     while True:
         number = len(rounds) + 1
         tables = knockout_tables(left, plan.seats)
@@ -136,7 +136,7 @@ def _knockout(plan: TournamentPlan, results: Results) -> TournamentCourse:
         fallen.append(
             [
                 # Tables may differ in size by one, so not every table has a group at every place: hence the slice.
-                Group([one for order in orders for group in order[at : at + 1] for one in group.entrants])
+                SharedPlace([one for order in orders for group in order[at : at + 1] for one in group.entrants])
                 for at in places
             ]
         )
@@ -156,28 +156,28 @@ def _preliminary(plan: TournamentPlan, results: Results) -> list[TournamentRound
     return [replace(one, is_preliminary=True) for one in rounds]
 
 
-def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[Group]:
-    """Order the entrants of a knockout: as in the file, or by the rounds before it; struck-out entrants come last."""
+def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[SharedPlace]:
+    """Order the entrants of a knockout as in the file, or by the results of the rounds before it; struck-out entrants come last."""
     if plan.preliminary is Preliminary.NONE:
-        return [Group([entrant]) for entrant in plan.competitors]
+        return [SharedPlace([entrant]) for entrant in plan.competitors]
     played = TournamentCourse(rounds).played(results)
     is_swiss = plan.preliminary is Preliminary.SWISS
     return _ordered(plan, played, plan.competitors, swiss_points(plan, rounds, results) if is_swiss else None)
 
 
-def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[Group]:
+def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Company) -> list[SharedPlace]:
     """Order the entrants of a table by points and tie-breaks; struck-out entrants come last."""
     return _ordered(plan, [each for each in played if each.fixture.company == one], one.entrants)
 
 
 def _ordered(
     plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int], points: Numbers | None = None
-) -> list[Group]:
+) -> list[SharedPlace]:
     """Order entrants by these points, or else by their means; struck-out entrants come last."""
     struck, valid = struck_out(plan, played), counted(plan, played)
     placed = [entrant for entrant in entrants if entrant not in struck]
     groups = in_order(plan, valid, means(plan.scoring, valid) if points is None else points, placed)
-    return groups + [Group([entrant]) for entrant in sorted(struck)]
+    return groups + [SharedPlace([entrant]) for entrant in sorted(struck)]
 
 
 def table_sizes(plan: TournamentPlan) -> set[int]:
@@ -201,12 +201,12 @@ def _design(plan: TournamentPlan) -> Blocks:
 
 
 def _round_robin(plan: TournamentPlan) -> list[Company]:
-    """Let all entrants meet equally often. Each table has its own luck: new seeds show more than repeated ones.
+    """Let all entrants meet equally often. Each table has its own luck, because new seeds show more.
 
     An entrant that joined later meets all earlier entrants at additional tables, so that no earlier match changes.
     """
     beginners = plan.beginners
-    # By lot: in a near design, some pairs meet more often, and the order of the file must not decide which.
+    # Places are drawn by lot, because the order of the file must not decide which pairs meet more often in a near design.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

@@ -60,7 +60,7 @@ class TieBreak(Enum):
 
 
 class Preliminary(Enum):
-    """The ways to find the seeding of a knockout."""
+    """The ways to determine the seeding of a knockout."""
 
     NONE = "none"
     ROUND_ROBIN = "round-robin"
@@ -137,7 +137,7 @@ class TournamentPlan:
     title: str
     format: Format
     seats: int
-    """The number of seats of a table."""
+    """The number of seats at a table."""
     seed: int
     blocks: int
     """The number of blocks for each table and game; a block plays one seed in every rotation of the seats."""
@@ -157,7 +157,7 @@ class TournamentPlan:
     wait: float | None
     """The time allowed for a bot to join, in seconds; None for the default."""
     directory: str
-    """The folder of the paths and commands of entrants, relative to the folder of the file."""
+    """The folder in which entrants' paths begin and their commands run, relative to the folder of the file."""
     games: tuple[GameTerms, ...]
     entrants: tuple[Entrant, ...]
     isolation: EntrantLimits
@@ -288,12 +288,12 @@ def _clock(document: Document) -> TimeControl:
         return TimeControl.parse(document.text("clock"))
     except ValueError as error:
         document.note("clock", f"cannot be read: {error}")
-        return TimeControl(60, 0, 60)  # a stand-in, like those of `Document`: one reading finds all problems
+        return TimeControl(60, 0, 60)  # a stand-in, like those of `Document`, so that one reading finds all problems
 
 
 def _number(document: Document, key: str, low: float, high: float) -> float | None:
     value = document.raw(key, None)
-    # `type`, since `True` is an `int` to Python; a NaN compares false.
+    # The check uses `type`, because `isinstance` would accept `True` as an `int`; a NaN compares false.
     if value is None or (type(value) in (int, float) and low <= value <= high):  # type: ignore[operator]
         return value  # type: ignore[return-value]
     document.note(key, f"must be a number from {low:g} to {high:g}")
@@ -347,7 +347,7 @@ def _least_matches(plan: TournamentPlan) -> int:
     all tables, and a knockout the tables of its first round and of the preliminary rounds.
     """
     entrants, seats = len(plan.entrants), plan.seats
-    # From the numbers alone: the tables themselves could fill the memory.
+    # This uses the numbers alone, because the tables themselves could fill the memory.
     pairs_met_once = -(-entrants * (entrants - 1) // (seats * (seats - 1)))  # rounded up
     swiss = plan.rounds * (entrants // seats)
     match plan.format:

@@ -1,4 +1,4 @@
-"""The points of matches, the rule for faults, the tie-breaks, and the order that follows: all exact fractions."""
+"""The points of matches, the rule for faults, the tie-breaks, and the order that follows. All numbers are exact fractions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Numbers = Mapping[int, Fraction]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SharedPlace:
     """Entrants who share a place."""
 
     entrants: Sequence[int]
@@ -34,7 +34,7 @@ def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int
     if plan.faults is not FaultRule.STRIKE_OUT:
         return set()
     out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
-    # Without the hosts: a host that fails would take the matches of all challengers with it.
+    # Hosts are left out, because a host that fails would take the matches of all challengers with it.
     return out & set(plan.competitors)
 
 
@@ -58,7 +58,7 @@ def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
         winners = sum(seat.rank == 1 for seat in seats)
         points = [Fraction(seat.rank == 1, winners) for seat in seats]
     else:
-        # Minus a half, since a seat ties with itself.
+        # A half is subtracted, because a seat ties with itself.
         points = [sum((_beaten(seat, other) for other in seats), Fraction(-1, 2)) / (len(seats) - 1) for seat in seats]
     return [Fraction(0) if is_out(seat) else each for seat, each in zip(seats, points, strict=True)]
 
@@ -100,7 +100,7 @@ def break_tie(
         tied: the entrants with the same points and the same values for all earlier tie-breaks.
     """
     if kind is TieBreak.LOTS:
-        # One drawing for the whole tournament: two entrants who tie at several tables have the same order each time.
+        # One lot is drawn for the whole tournament, so that two entrants who tie at several tables keep the same order.
         lots = LiveChance(plan.seed).stream("lots").permutation(len(plan.entrants))
         return {entrant: Fraction(lots[entrant] + 1) for entrant in tied}
     noted = {entrant: list[Fraction]() for entrant in tied}
@@ -109,7 +109,7 @@ def break_tie(
             entrant = one.fixture.seats[seat.seat]
             if entrant in noted:
                 noted[entrant].extend(_VALUES[kind](one, seat, points, tied))
-    # 0 without a value, as for entrants who have never met.
+    # The value is 0 if there is none, as for entrants who have never met.
     return {entrant: sum(each, Fraction(0)) / max(1, len(each)) for entrant, each in noted.items()}
 
 
@@ -128,7 +128,7 @@ def _opponents(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequ
 
 
 def _score_difference(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the seat's score, less the mean score of the other seats at the table."""
+    """Yield the seat's score minus the mean score of the other seats at the table."""
     others = [other.score for other in one.result.seats if other.seat != seat.seat]
     yield seat.score - Fraction(sum(others), len(others))
 
@@ -153,19 +153,19 @@ _VALUES: dict[TieBreak, Callable[[PlayedFixture, SeatResult, Numbers, Sequence[i
 
 def in_order(
     plan: TournamentPlan, played: Sequence[PlayedFixture], points: Numbers, entrants: Sequence[int]
-) -> list[Group]:
+) -> list[SharedPlace]:
     """Order entrants by points, then by the tie-breaks; return groups with the same place, best first."""
 
     def split(group: list[int], breaks: Sequence[TieBreak], known: dict[TieBreak, Fraction]) -> None:
         if len(group) == 1 or not breaks:
-            found.append(Group(group, known))
+            found.append(SharedPlace(group, known))
             return
         numbers = break_tie(breaks[0], plan, played, points, group)
         for number in sorted(set(numbers.values()), reverse=True):
             tied = [entrant for entrant in group if numbers[entrant] == number]
             split(tied, breaks[1:], {**known, breaks[0]: number})
 
-    found: list[Group] = []
+    found: list[SharedPlace] = []
     lowest = min(points.values(), default=Fraction(0))
     # An entrant that has not played comes last.
     totals = {entrant: points.get(entrant, lowest - 1) for entrant in entrants}

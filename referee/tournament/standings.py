@@ -10,7 +10,7 @@ from referee.tournament.certainty import Certainty, certainty
 from referee.tournament.course import TournamentCourse, matches_to_come, swiss_points
 from referee.tournament.fixtures import PlayedFixture, Results
 from referee.tournament.plan import Format, Scoring, TieBreak, TournamentPlan
-from referee.tournament.scoring import Group, counted, in_order, is_out, means, struck_out
+from referee.tournament.scoring import SharedPlace, counted, in_order, is_out, means, struck_out
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class FinalTable:
     """The rows, best first."""
     played: int
     total: int
-    """The number of matches of all rounds, including later ones, if no entrant is struck out."""
+    """The number of matches in all rounds, including later ones, if no entrant is struck out."""
     is_final: bool
 
 
@@ -63,7 +63,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
     groups = _knockout_order(course, placed) if knockout else in_order(plan, valid, points, placed)
     sure = _certainty_of_final(plan, course, valid) if knockout else certainty(plan, valid, placed)
     rows: list[TableRow] = []
-    for group in [*groups, *([Group(sorted(struck))] if struck else [])]:
+    for group in [*groups, *([SharedPlace(sorted(struck))] if struck else [])]:
         place = len(rows) + 1
         for entrant in group.entrants:
             rows.append(
@@ -71,7 +71,7 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     entrant=entrant,
                     place=place,
                     matches=sum(entrant in one.fixture.seats for one in valid),
-                    points=points.get(entrant, Fraction(0)),  # perhaps no match of it counts
+                    points=points.get(entrant, Fraction(0)),  # perhaps none of its matches count
                     interval=None if sure is None or knockout else sure.intervals.get(entrant),
                     best=None if sure is None else sure.best.get(entrant),
                     outs=_outs(played, entrant),
@@ -80,18 +80,18 @@ def final_table(plan: TournamentPlan, course: TournamentCourse, results: Results
                     numbers=group.numbers,
                 )
             )
-    # After the end, nothing is still to come, even if a Swiss tournament has ended early for want of entrants.
+    # After the end, no matches are left to play, even if a Swiss tournament has ended early for lack of entrants.
     is_final = course.next_round(results) is None
     total = len(course.fixtures) + (0 if is_final else matches_to_come(plan, course))
     return FinalTable(rows, len(played), total, is_final)
 
 
-def _knockout_order(course: TournamentCourse, placed: Sequence[int]) -> list[Group]:
+def _knockout_order(course: TournamentCourse, placed: Sequence[int]) -> list[SharedPlace]:
     """Order the entrants of a knockout by the round of their elimination, then by their place at the table."""
     fallen = [group for groups in reversed(course.fallen) for group in groups]
     gone = {entrant for group in fallen for entrant in group.entrants}
-    left = Group([entrant for entrant in placed if entrant not in gone])
-    groups = [Group([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
+    left = SharedPlace([entrant for entrant in placed if entrant not in gone])
+    groups = [SharedPlace([one for one in group.entrants if one in placed], group.numbers) for group in fallen]
     return [group for group in [left, *groups] if group.entrants]
 
 
@@ -121,7 +121,7 @@ def chance_text(chance: float | None) -> str:
 
 
 def table_texts(plan: TournamentPlan, table: FinalTable) -> tuple[list[str], list[list[str]]]:
-    """Return the heads of the columns, and the cells of each row, for terminals and pages."""
+    """Return the headings of the columns, and the cells of each row, for terminals and pages."""
     used = [one for one in plan.tie_breaks if any(one in row.numbers for row in table.rows)]
     heads = ["place", "entrant", "matches", f"{plan.scoring.value} per match", *(one.value for one in used), "best"]
     rows = [

@@ -1,4 +1,4 @@
-"""The pairings of a Swiss tournament: entrants with similar points meet, but no two meet again if avoidable.
+"""The pairings of a Swiss tournament: entrants with similar points meet, but no two meet again if that can be avoided.
 
 The entrants are put in order: by points, then by a lot drawn for the round. If they do not fill all tables, the last of
 those with the fewest byes have a bye. At tables of two, the pairs are a matching with the smallest cost (J. Edmonds,
@@ -39,7 +39,7 @@ def tables_and_byes(
     Args:
         seed: the seed of the tournament.
         round_number: the round, from 1.
-        seats: the number of seats of a table.
+        seats: the number of seats at a table.
         points: the entrants with their points.
         met: the meetings so far.
         byes: the number of byes of each entrant so far.
@@ -49,10 +49,10 @@ def tables_and_byes(
         entrant for (entrant, _), _ in sorted(zip(points, lots, strict=True), key=lambda one: (-one[0][1], one[1]))
     ]
     count = len(order) % seats
-    # The sort is stable, so those with the fewest byes are at its end, still in their order.
+    # The sort is stable, so those with the fewest byes are at the end, still in their order.
     out = sorted(order, key=lambda entrant: -byes.get(entrant, 0))[len(order) - count :]
     field = tuple(entrant for entrant in order if entrant not in out)
-    # The cache needs something that can be hashed.
+    # The cache needs arguments that can be hashed.
     known = tuple(sorted((pair, times) for pair, times in met.items()))
     return (_pairs(field, known) if seats == 2 else _tables(field, seats, known)), out
 
@@ -60,14 +60,14 @@ def tables_and_byes(
 @cache  # the same pairing is needed again after every result
 def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...]) -> list[tuple[int, ...]]:
     """Pair entrants, given in order, at the smallest cost."""
-    import networkx  # here, as it would take a third of the time for the imports of every command of a ladder
+    import networkx  # here, because it would take a third of the import time of every ladder command
 
     met = dict(known)
     again = len(field) ** 3  # more than all distances together
     graph = networkx.Graph()
     for one, other in combinations(range(len(field)), 2):
         cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
-        # networkx finds the matching with the largest weight, so the smallest cost, among those with the most pairs.
+        # Among the matchings with the most pairs, networkx finds the one with the largest weight, which has the smallest cost.
         graph.add_edge(one, other, weight=-cost)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]

@@ -1,7 +1,7 @@
 """The matches of a block, and its score.
 
 A block plays one seed in each of its seatings: those of its first half, then the same seatings with the two versions
-exchanged. So the worth of the seats, and the order of the players, are the same for both versions, and two versions that
+exchanged. So the value of the seats and the order of the players are the same for both versions, and two versions that
 play identically have the same digests in both halves.
 """
 
@@ -48,7 +48,7 @@ class BlockScore:
 
     @property
     def difference(self) -> float:
-        """The new version's score less the old one's, from -1 to 1."""
+        """The new version's score minus the old one's, from -1 to 1."""
         return self.new - self.old
 
 
@@ -62,7 +62,7 @@ def score(results: Sequence[Result], seatings: Sequence[Seating]) -> BlockScore:
     )
     key = tuple(result.digest for result in results)
     half = len(key) // 2
-    # The second half has the seatings of the first with the versions exchanged: the same digests if they play alike.
+    # The second half repeats the seatings with the versions exchanged, so the digests are the same if they play alike.
     return BlockScore(new, old, key, key[:half] == key[half:])
 
 
@@ -77,7 +77,7 @@ def mean_score(scores: Sequence[BlockScore]) -> BlockScore:
 
 
 def beaten(result: Result, seat: int) -> float:
-    """Return the share of its rivals that a seat has beaten; a tie is half a rival, and a seat that is out beats nobody."""
+    """Return the share of its rivals that a seat has beaten; a tie counts as half, and a seat that is out beats nobody."""
     mine = result.seats[seat]
     if mine.outcome is not Outcome.PLAYED:
         return 0.0

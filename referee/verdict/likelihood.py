@@ -18,11 +18,11 @@ from typing import NamedTuple
 from referee.verdict.student import limit
 
 UNSEEN = 1e-3
-"""The amount that is added to the counts of the values -1 and 1."""
+"""The amount added to the counts of the values -1 and 1."""
 LARGEST = 0.9
 """The largest effect of a hypothesis, unless the margin is larger: see `weighted_ratio`."""
 WEIGHTS = (0.9, 0.05, 0.05)
-"""The weights of the effects of a hypothesis, the smallest first."""
+"""The weights of the effects of a hypothesis, from the smallest effect to the largest."""
 _MAX_STEPS = 100
 _PRECISION = 1e-8
 _HALVINGS = 20  # 2 / 2^20: each end of an interval is right to within two millionths
@@ -57,7 +57,7 @@ def deviation(counts: Counts) -> float:
 
 
 def with_extremes(counts: Counts) -> dict[float, float]:
-    """Return the counts with a small addition for -1 and 1: both are possible, whatever has been seen."""
+    """Return the counts with a small addition for -1 and 1, because both are possible whatever has been seen."""
     return {**counts, **{extreme: counts.get(extreme, 0.0) + UNSEEN for extreme in (-1.0, 1.0)}}
 
 
@@ -111,7 +111,7 @@ def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> flo
 def _log_of_mixture(logs: Sequence[float]) -> float:
     """Return the logarithm of the weighted mean of likelihoods."""
     largest = max(logs)
-    # The largest is taken out of the sum: `exp` of a log-likelihood alone may be 0, which has no logarithm.
+    # The largest is taken out of the sum, because `exp` of a log-likelihood alone may be 0, which has no logarithm.
     return largest + math.log(sum(weight * math.exp(log - largest) for weight, log in zip(WEIGHTS, logs, strict=True)))
 
 

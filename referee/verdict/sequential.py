@@ -13,14 +13,14 @@ from referee.verdict.likelihood import Margin, deviation, interval, log_likeliho
 MIN_BLOCKS = 10
 """The minimum number of blocks for a conclusion: the likelihood ratio of fewer blocks says little."""
 STRICTNESS = 0.9
-"""The share of alpha and beta for which Wald's bounds are computed: with estimated distributions, a test errs up to a
-fifth more often (docs/verdicts.md)."""
+"""The share of alpha and beta for which Wald's bounds are computed, because a test with estimated distributions errs up
+to a fifth more often (docs/verdicts.md)."""
 _RARE = 0.05
 """Versions that differ in this share of blocks are taken for identical only with a probability of about beta."""
 _MAX_REPEATS = 20
 """The minimum number of successive blocks that repeat the play of earlier ones before nothing new is expected."""
 _LEAST_VARIANCE = 1e-9
-"""The variance assumed for a walk without any, because `expected_exit` divides by the variance."""
+"""The variance assumed for a walk that has none, because `expected_exit` divides by the variance."""
 _DIGITS = 12
 """The number of decimal places to which differences are compared."""
 
@@ -89,7 +89,7 @@ class SequentialTest:
             self._keys.add(block.key)
             self._repeats = 0
             self.different += 1
-            # Equal shares, added up in another order, differ in their last bits.
+            # Equal shares that are added up in another order may differ in their last bits.
             self._counts[round(block.difference, _DIGITS)] += 1
             self.ratio = log_likelihood_ratio(self._counts, self.terms.margin)
         self.conclusion = self._concluded()
@@ -104,7 +104,7 @@ class SequentialTest:
             return Conclusion.IDENTICAL
         if self.different >= MIN_BLOCKS and self.ratio <= low:
             return Conclusion.IDENTICAL if self.is_alike else Conclusion.NOT_BETTER
-        # This comes last: enough evidence decides, even if nothing new is expected.
+        # This comes last, because enough evidence decides even if nothing new is expected.
         if self.is_repeating:
             return Conclusion.UNDECIDED
         return Conclusion.UNDECIDED if self.blocks >= self.terms.max_blocks else None

@@ -19,7 +19,7 @@ def limit(degrees: int) -> float:
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:
-    """Return the 95 % interval of the share in the long run, from that of `count` independent trials.
+    """Return the 95 % interval of the long-run share, given the share in `count` independent trials.
 
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927).
     """

@@ -216,7 +216,7 @@ def test_a_bot_that_has_ended_fails_the_step_that_looks_at_its_processes(tmp_pat
 def test_a_bot_that_ends_just_before_it_is_told_to_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = subprocess.Popen(["/bin/true"])
     gone.wait()
-    monkeypatch.setattr("ladder.conformance.instructions._processes", lambda _: [gone.pid])
+    monkeypatch.setattr("ladder.conformance.instructions.processes_of", lambda _: [gone.pid])
 
     async def tells() -> str:
         course = Course(Command(["/bin/true"], {}, tmp_path), [GAME], BRIEF, tmp_path)
@@ -420,8 +420,7 @@ def test_the_places_of_every_game_are_what_they_are_called() -> None:
 def test_a_place_that_no_match_of_a_game_comes_to_skips_its_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.conformance.rehearsal_match.SEARCHED_SEEDS", ())
-    monkeypatch.setattr("ladder.conformance.rehearsal.places", places.__wrapped__)
+    monkeypatch.setattr("ladder.conformance.rehearsal.places", lambda game, control: places(game, control, ()))
 
     async def go_there(name: str) -> None:
         course = Course(Command(["/bin/true"], {}, tmp_path), [GAME], BRIEF, tmp_path)

@@ -17,14 +17,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ladder.commands import where
+from ladder.commands.where import Where
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX, questions_by_path
 from ladder.http.api.openapi import SUBMISSIONS
 from ladder.http.api.reading import read_request
 from ladder.http.publishing.serving import config_of, listening
+from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
+from ladder.questions.match import RecordRequest
 from ladder.questions.question import Question, document
 from ladder.service.login import Login, remember
 from tests.commands.conftest import Dogana
@@ -171,15 +173,13 @@ def test_what_a_hostile_server_answers_is_reported_in_a_line(dogana: Dogana, ans
     assert len(said.splitlines()) == 1
 
 
-def test_a_file_without_end_is_refused_before_it_fills_the_memory(
-    dogana: Dogana, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(where, "MAX_FILE_BYTES", 1024**2)
+def test_a_file_without_end_is_refused_before_it_fills_the_memory() -> None:
     answer = Response(bytes(1024**2 + 1), media_type="application/octet-stream")
-    with answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address:
-        said = dogana("ladder", "record", "x", "--to", "x.jsonl", "--server", address, status=1).stderr
-    assert "the ladder answered with more than 1 MiB" in said
-    assert len(said.splitlines()) == 1
+    with (
+        answering(Starlette(routes=[Route("/{path:path}", lambda _: answer)])) as address,
+        pytest.raises(LadderError, match=r"^the ladder answered with more than 1 MiB$"),
+    ):
+        Where.chosen(None, address).fetch(RecordRequest(match="x"), max_bytes=1024**2)
 
 
 def test_an_answer_that_lacks_something_is_refused_in_a_line(dogana: Dogana, home: Home) -> None:

@@ -64,13 +64,15 @@ class Api:
         """Return the routes of the API."""
         routes = [
             Route(
-                PREFIX + path, Files(self._callers, one) if one.is_file else partial(self._asked, one), methods=_METHODS
+                PREFIX + path,
+                Files(self._callers, one) if one.is_file else partial(self._respond, one),
+                methods=_METHODS,
             )
             for path, one in questions_by_path().items()
         ]
         return [*routes, Route(f"{PREFIX}/openapi.json", self._description, methods=_METHODS)]
 
-    async def _asked(self, visit: Question, request: Request) -> Response:
+    async def _respond(self, visit: Question, request: Request) -> Response:
         if request.method == "OPTIONS":
             return self._callers.options(request)
         with self._callers.measured(request, visit.name):

@@ -76,7 +76,7 @@ def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
     if place.recorded():
         return True
     with suppress(TournamentError):
-        # Keeps a run from beginning until the file is written: its first match would fix the old entrants.
+        # This keeps a run from beginning before the file is written, because its first match would fix the old entrants.
         stack.enter_context(place.alone())
         return False
     return True

@@ -23,13 +23,13 @@ from referee.tournament.plan import MAX_MATCHES, MAY_CHANGE, TournamentError, To
 
 MAX_BYTES = 4 * 1024 * 1024
 _MAX_RESULT_BYTES = 250 * MAX_MATCHES
-"""The most that is read of a final table, which has about 125 bytes for each record."""
+"""The maximum number of bytes read from a final table, which has about 125 bytes for each record."""
 _OTHERS = {
     SERIES: "a series of `dogana play`",
     COMPARISON: "a comparison of `dogana compare`",
     LADDER: "a ladder",
 }
-"""Other uses of a folder, by the file that shows each."""
+"""Other uses of a folder, by the file that indicates each."""
 _UNFINISHED = re.compile(r"round\d+-table\d+-.+-rotation\d+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
 MAX_LOCK_BYTES = 1000
 LOCK_TRIES = 10
@@ -43,7 +43,7 @@ class TournamentFolder:
         file: the file of the plan, for people.
         records: the folder of the records.
         result: the final table with the hashes of all records; it exists if the tournament is over.
-        own: the folder, and all that the tournament keeps in it; none of it is part of a bot.
+        own: the folder, and everything that the tournament keeps in it; none of it is part of a bot.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -129,7 +129,7 @@ class TournamentFolder:
     # the facts fixed by the first match
 
     def fix(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
-        """Fix the plan and the files of the bots before the first match; `check` compares them later.
+        """Store the plan and the hashes of the bots' files before the first match, so that `check` can compare them later.
 
         Args:
             plan: the plan.
@@ -156,7 +156,7 @@ class TournamentFolder:
                     f" another tournament (only comments and {free} may change; `dogana tournament add` adds entrants)"
                 )
         for name, now in hashes.items():
-            # A newcomer is not among those of the first match.
+            # A newcomer is not among the bots of the first match.
             if fixed["bots"].get(name, now) != now:
                 raise TournamentError(
                     f"the files of {name} have changed since the first match; put them back, or begin another tournament"
@@ -222,7 +222,7 @@ class TournamentFolder:
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
         """Keep other processes from changing the entrants or writing the final table; wait while one is doing so."""
-        # Not the lock of `alone`, which a run holds to its end: entrants may join meanwhile.
+        # This is not the lock of `alone`, which a run holds until its end, because entrants may join meanwhile.
         descriptor = os.open(self.folder, os.O_RDONLY)
         try:
             with contextlib.suppress(OSError):  # a file system without locks
@@ -242,7 +242,7 @@ class TournamentFolder:
         try:
             check_regular(self._lock)
             with self._lock.open() as file:
-                # Shared, so that two commands that look do not take each other for a run.
+                # The lock is shared, so that two commands that check it do not take each other for a run.
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return True
@@ -264,7 +264,7 @@ def _locked(file: IO[bytes]) -> bool:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            time.sleep(0.02)  # `is_running` has the lock while it looks, and a run must not take it for another run
+            time.sleep(0.02)  # `is_running` holds the lock while it checks, and must not be taken for another run run
         except OSError:
             return True  # a file system without locks, such as some network file systems
         else:
@@ -273,7 +273,7 @@ def _locked(file: IO[bytes]) -> bool:
 
 
 def _open_no_link(path: str, flags: int) -> int:
-    """Open a file, but not through a link: the folder can come from a stranger, and the file is emptied."""
+    """Open a file, but not through a link, because the folder may come from a stranger and the file is emptied."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 

@@ -178,7 +178,7 @@ def new(
         ),
     }
     text = _FILE.format(**{key: value if key in _TABLES else _toml(value) for key, value in values.items()})
-    # Through the reader of all plans: the file can be run, or is refused in the same words.
+    # The text passes through the reader of all plans, so that the file can be run or is refused in the same words.
     plan = read_plan(text, str(place.file))
     with players(place, plan, Path.cwd()):  # each bot is there, and plays the games
         check_versions(plan, bot_hashes(plan, Path.cwd(), place.own))

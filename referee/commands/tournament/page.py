@@ -61,7 +61,7 @@ def page(
         for record, drawn in progress.track(to_draw, description="matches"):
             _draw(record, drawn)
     text = tournament_page(plan, known, results, final_table(plan, known, results), set(names))
-    # Last, since it links to the pages of the matches.
+    # This comes last, because it links to the pages of the matches.
     write_file(pages / "index.html", text)
     out.print(f"{pages / 'index.html'}: {counted(len(names), 'match', 'matches')}", soft_wrap=True)
 

@@ -23,7 +23,7 @@ from referee.tournament.course import table_sizes
 from referee.tournament.plan import Entrant, TournamentError, TournamentPlan
 
 _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
-"""Folders to leave out: programs fill them by themselves, or they hold an author's tools."""
+"""Folders to leave out, because programs fill them automatically or they hold an author's tools."""
 
 
 @contextmanager
@@ -35,11 +35,11 @@ def players(
     Args:
         place: the folder of the tournament.
         plan: the plan.
-        directory: the folder of paths and commands, which is the current folder while the context lasts.
+        directory: the folder of paths and commands; it becomes the current folder while the context lasts.
         ray: the address of the cluster; None to play here.
 
     Raises:
-        TournamentError: if a game does not have such tables or options, or an entrant cannot play.
+        TournamentError: if a game does not allow these tables or options, or an entrant cannot play.
         DoganaError: if this machine cannot build a sandbox.
     """
     with ExitStack() as stack:
@@ -64,7 +64,7 @@ def _check_games(place: TournamentFolder, plan: TournamentPlan) -> None:
         for terms in plan.games:
             game = find(terms.name)
             known = [option.name for option in game.options]
-            # Here rather than in `setup`, which suggests no similar name.
+            # This is checked here, because `setup` does not suggest similar names.
             if unknown := [key for key in terms.options if key not in known]:
                 nearest = did_you_mean(unknown[0], known)
                 raise TournamentError(
@@ -135,8 +135,8 @@ def bot_hashes(
     Args:
         plan: the plan.
         directory: the folder to which paths are relative.
-        without: files and folders to leave out: those that the tournament writes, which may lie in a bot's folder.
-        limits: the limits beyond which a bot is left out; None to hash all bots. A stranger's plan can name any folder.
+        without: files and folders to leave out, namely those that the tournament writes; they may be in a bot's folder.
+        limits: the limits; a bot that exceeds them is left out; None to hash all bots. A stranger's plan can name any folder.
 
     Raises:
         TournamentError: if a file cannot be read.
@@ -157,13 +157,13 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
     """Return the files of a bot, sorted.
 
     Raises:
-        BadBot: if they are beyond the limits.
+        BadBot: if they exceed the limits.
     """
     files, entries = [path], 0
     if not path.is_file():
         files = []
         for folder, folders, names in os.walk(path):
-            # In place: `os.walk` goes into the folders that are left in its list.
+            # The list is changed in place, because `os.walk` enters the folders that are left in it.
             folders[:] = [name for name in folders if name not in _NOT_HASHED]
             files += [Path(folder, name) for name in names if name not in _NOT_HASHED]
             entries += len(folders) + len(names)

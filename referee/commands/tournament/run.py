@@ -57,7 +57,7 @@ def run(
         if removed := place.removed():
             raise TournamentError(f"{removed[0]}, or remove {place.result} to play it again")
         is_over = False
-        # Again whenever somebody has joined in the meantime.
+        # The loop runs again whenever somebody has joined in the meantime.
         while not is_over:
             plan = place.plan()
             try:

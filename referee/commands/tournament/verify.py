@@ -30,7 +30,7 @@ from referee.tournament.standings import final_table, verdict_sentence
 
 _ROUND = re.compile(r"round(\d+)-", re.ASCII)
 MAX_SAID = 80
-"""The maximum number of characters of a wrong value that are printed."""
+"""The maximum number of characters printed of a wrong value."""
 
 
 def verify(
@@ -103,7 +103,7 @@ def _check_records(
 
 
 def _check_record(plan: TournamentPlan, fixture: Fixture, path: Path) -> tuple[Result, str] | str:
-    """Return the result and the hash of a record; or the problem if the record is not valid, or belongs to another match."""
+    """Return the result and the hash of a record, or the problem if the record is not valid or belongs to another match."""
     try:
         found = verify_record(path, find)
     except RecordError as error:
@@ -153,7 +153,7 @@ def _compare_result(place: TournamentFolder, document: Mapping[str, object], *, 
     elif not isinstance(stored, dict) or stored.keys() != document.keys():
         yield f"{place.result} must have the entries {', '.join(document)}, and no other"
     elif (found := _first_difference("records", stored["records"], document["records"])) is not None:
-        yield f"{place.result}: {found}"  # other records have another table, so this is the cause
+        yield f"{place.result}: {found}"  # other records give another table, so this is the cause
     else:
         for key, value in document.items():
             if (found := _first_difference(key, stored[key], value)) is not None:

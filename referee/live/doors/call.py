@@ -1,4 +1,4 @@
-"""gRPC calls on an HTTP/2 connection (PROTOCOL-HTTP2.md of gRPC): messages in both directions, and the final status."""
+"""gRPC calls on an HTTP/2 connection (gRPC's PROTOCOL-HTTP2.md): messages in both directions, and a final status."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 1024
 """The size below which a frame that does not complete a message counts as useless."""
 COMPRESSED_COST = 4
-"""The price of a compressed message in useless frames; each message to the peer earns the same number."""
+"""The cost of a compressed message in useless frames; each message to the peer earns the same number."""
 _PREFIX = struct.Struct(">BI")
-"""The prefix of a message: a flag for compression, and its size."""
+"""The prefix of a message: a compression flag, and the size of the message."""
 
 
 class Broken(Exception):
@@ -57,7 +57,7 @@ class Http2Call:
         cancel: a function called once when the peer has cancelled the call or has disconnected.
         when_free: a function called when `is_free` becomes True.
         number: the number of its stream.
-        is_over: True when the final status has been sent, or cannot be sent any more.
+        is_over: True when the final status has been sent, or can no longer be sent.
         timeout_seconds: the time limit that the peer sets for the call (`grpc-timeout`); None if it sets none.
     """
 
@@ -76,7 +76,7 @@ class Http2Call:
         self._encoding = encoding
         self._connection = connection
         self._listener: Callable[[bytes | None], object] | None = None
-        # As they arrived, with their flags: a compressed message is small while it waits, and may be large afterwards.
+        # Messages wait as they arrived, with their flags, because a compressed one may be large once it is unpacked.
         self._messages: deque[tuple[int, bytes]] = deque()
         self._reader: asyncio.Future[None] | None = None
         self._partial = bytearray()
@@ -93,12 +93,12 @@ class Http2Call:
     # for the handler
 
     def peer(self) -> str:
-        """Return the caller's address in gRPC's form."""
+        """Return the caller's address in gRPC's format."""
         return "unix:"
 
     @property
     def is_free(self) -> bool:
-        """True if the transport has taken all messages, so it would take the next one at once."""
+        """True if the transport has taken all messages and would take the next one at once."""
         return not self._unsent
 
     def send(self, message: bytes) -> None:
@@ -137,7 +137,7 @@ class Http2Call:
         """Pass each message to `receive` as it arrives, and None after the last.
 
         Returns:
-            A function that stops this; messages that arrive later are dropped.
+            A function that stops listening; messages that arrive later are dropped.
         """
         self._listener = receive
         while self._messages:
@@ -233,7 +233,7 @@ class Http2Call:
     def expire(self) -> None:
         """End the call because the time limit set by the peer has passed."""
         if not self.is_over:
-            self._trailers = None  # if an end waits to be sent, this one takes its place
+            self._trailers = None  # if another status is waiting to be sent, this one takes its place
             self._refuse(grpc.StatusCode.DEADLINE_EXCEEDED, f"more than the {self.timeout_seconds:g} s of grpc-timeout")
 
     def reset(self, code: int) -> None:
@@ -247,7 +247,7 @@ class Http2Call:
         self._close()
 
     def lose(self) -> None:
-        """End the call without a final status: the peer cannot be reached any more."""
+        """End the call without a final status, because the peer can no longer be reached."""
         if not self.is_over:
             self._close()
             self.cancel()
@@ -278,7 +278,7 @@ class Http2Call:
             return None
 
     def _make_room(self) -> None:
-        """Let the peer send more after its earlier data has been read, so that at most one window is in memory."""
+        """Let the peer send more once its earlier data has been read, so that at most one window of it is in memory."""
         if self._room < WINDOW // 2 and not self._is_half_closed and self._trailers is None and not self.is_over:
             self._connection.transport.write(frames.window_update(self.number, WINDOW - self._room))
             self._room = WINDOW
@@ -304,7 +304,7 @@ class Http2Call:
             connection.transport.write(begin + frame(DATA, 0, self.number, part))
         if self._trailers is not None and not self.is_over:
             block = (NO_TABLE if self._has_begun else BEGIN) + self._trailers
-            # Closed before the write: if that ends the connection, a call that is over must not be cancelled.
+            # The call is closed before the write, because a write that ends the connection cancels its open calls.
             last = frame(HEADERS, END_HEADERS | END_STREAM, self.number, block) + self._stop_frame()
             self._close()
             connection.transport.write(last)
@@ -328,4 +328,4 @@ class Http2Call:
 
 
 def _drop(_: bytes | None) -> None:
-    """Drop a message: this replaces the listener of a call that has stopped listening. Messages are not even parsed."""
+    """Drop a message. This replaces the listener of a call that has stopped listening; messages are not even parsed."""

@@ -1,4 +1,4 @@
-"""Compressed gRPC messages (compression.md of gRPC): a door accepts them, but does not send any."""
+"""Decompress gRPC messages (see gRPC's compression.md). A door accepts compressed messages, but does not send any."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CannotDecompress(Exception):
 
 
 def decompress(encoding: bytes, data: bytes, max_bytes: int) -> bytes:
-    """Decompress a message. Its output in memory never exceeds `max_bytes` by more than one byte.
+    """Decompress a message. The output in memory never exceeds `max_bytes` by more than one byte.
 
     Args:
         encoding: one of `ENCODINGS`.

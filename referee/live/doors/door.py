@@ -20,12 +20,12 @@ SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """The maximum size of a message; a larger one is not even read, and its call ends."""
 IDLE_MILLISECONDS = 10_000
-"""The maximum time that a connection may stay without a call. Agents call at once.
+"""The maximum time that a connection may stay open without a call. Agents make their call at once.
 
 Each connection takes a file descriptor, and gRPC cannot limit the number of connections of a peer.
 """
 STOP_SECONDS = 0.5
-"""The time allowed for calls to end when the server stops: the last messages of a match may still be in transit."""
+"""The time allowed for calls to end when the server stops: a match's last messages may still be in transit."""
 CANCEL_SECONDS = 5.0
 """The time allowed for the remaining calls to end after they are cancelled."""
 MAX_STREAMS_AT_A_SEAT = 8
@@ -35,7 +35,7 @@ OPTIONS = (
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
     ("grpc.so_reuseport", 0),
-    # Agents ping every 30 s. Without data, as while others think, gRPC would accept only one in five minutes.
+    # Agents ping every 30 s. Without data, as while others think, gRPC would accept only one ping in five minutes.
     ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
     ("grpc.http2.max_ping_strikes", 4),
 )
@@ -67,7 +67,7 @@ class Doorkeeper:
                 grpc.StatusCode.UNAUTHENTICATED,
                 "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
             )
-        # Before the call is served: nobody else may join with the token meanwhile.
+        # A token for a single join is removed before the call is served, so that nobody else can join with it.
         if not seat.may_come_back:
             self.remove(seat)
         await seat.serve(call, join)
@@ -106,7 +106,7 @@ class Calls(grpc.aio.ServerInterceptor):
         return await continuation(handler_call_details)
 
     async def end(self) -> None:
-        """Wait for the end of all calls after the server has stopped: it cancels them, which takes a moment."""
+        """Wait for all calls to end after the server has stopped. The server cancels them, which takes a moment."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
@@ -151,15 +151,15 @@ class SeatDoor(Door):
     """A door to one seat, and to nothing else. A box shows its socket to the agent under another path."""
 
     def open(self, seat: AgentSeat) -> None:
-        """Start accepting calls of the seat's agent."""
+        """Start accepting calls from the seat's agent."""
         doorkeeper = Doorkeeper()
         doorkeeper.add(seat)
         self.serve(doorkeeper.play)
-        self.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
+        self.socket.chmod(0o666)  # its folder keeps other users out; the agent may be another user
         seat.joined.add_done_callback(self._shut)
 
     def _shut(self, _: object) -> None:
-        """Accept no more connections: an agent that has joined needs no other, and each takes a file descriptor.
+        """Accept no more connections: an agent that has joined needs no other one, and each takes a file descriptor.
 
         Connecting requires write permission on the socket, even for its owner; see unix(7). Open connections stay open.
         """

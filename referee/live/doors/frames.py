@@ -1,4 +1,4 @@
-"""HTTP/2 frames (RFC 9113) and gRPC headers (PROTOCOL-HTTP2.md of gRPC) as bytes."""
+"""HTTP/2 frames (RFC 9113) and gRPC headers (gRPC's PROTOCOL-HTTP2.md) as bytes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ FRAME_BYTES = 16_384
 MOST = (1 << 31) - 1
 """The largest window, and the highest stream number."""
 MAX_DETAILS_CHARACTERS = 1000
-"""The maximum length of the text in a final status: after escaping, it must fit into a frame."""
+"""The maximum length of the text in a final status, which must fit into a frame after escaping."""
 HEAD = struct.Struct(">HBBBI")
-"""The head of a frame: its size as two bytes and one, its type, its flags, its stream."""
+"""The header of a frame: its size (as two bytes and one), its type, its flags and its stream."""
 WORD = struct.Struct(">I")
 SETTING = struct.Struct(">HI")
 _TIMEOUT = re.compile(rb"([0-9]{1,8})([HMSmun])")

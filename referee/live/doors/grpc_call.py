@@ -11,7 +11,7 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.seats.agent.Call`). Writing needs no task: gRPC's callbacks drive it.
+    """A call (`referee.live.seats.agent.Call`). Writing needs no task, because gRPC's callbacks drive it.
 
     Attributes:
         when_free: a function called when `is_free` becomes True.
@@ -27,7 +27,7 @@ class GrpcCall:
         self._is_written.set()
 
     def peer(self) -> str:
-        """Return the caller's address in gRPC's form."""
+        """Return the caller's address in gRPC's format."""
         return self._context.peer()
 
     async def read(self) -> bytes | None:

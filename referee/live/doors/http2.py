@@ -1,8 +1,8 @@
-"""The server's end of a connection: HTTP/2 (RFC 9113), without sockets.
+"""The server's end of an HTTP/2 connection (RFC 9113), without sockets.
 
 Incoming bytes are handled at once, where they are read: no task or thread stands between the bytes of an answer and its
 judge. Every byte comes from a stranger. A peer that breaks the rules of HTTP/2 loses its connection, as does one that
-keeps to them but sends too much of no use. Whatever a peer does, the memory for it is bounded.
+keeps to the rules but sends too much useless data. Whatever a peer does, the memory used for it is bounded.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ from referee.terminal import visible
 MAX_HEADER_BYTES = 16_384
 """The maximum size of a call's headers, as RFC 9113 measures it: with 32 extra bytes for each header."""
 MAX_BLOCK_BYTES = 32_768
-"""The maximum size of headers, packed or unpacked. Larger headers end the connection: later headers depend on them."""
+"""The maximum size of headers, packed or unpacked. Larger ones end the connection, as later headers depend on them."""
 MAX_TABLE_SIZE_UPDATES = 2
 """The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
-"""The price of a call in useless frames, and the number of header bytes that cost one frame."""
+"""The cost of a call in useless frames, and the number of header bytes that cost as much as one frame."""
 
 _TABLE_SIZE_UPDATES = bytes(range(0x20, 0x40))
 _NEEDED = {b":method", b":scheme", b":path"}
@@ -100,7 +100,7 @@ class Service(Protocol):
         ...
 
     def serves(self, method: str) -> bool:
-        """Return True if there is such a method: a path such as `/dogana.v1.Referee/Play`."""
+        """Return True if there is a method with this path, such as `/dogana.v1.Referee/Play`."""
         ...
 
     def spend(self, frames: int) -> bool:
@@ -133,10 +133,10 @@ class Http2Connection:
         self._unread = b""
         self._is_greeted = False
         self._wanted: int | None = SETTINGS  # the only type of frame that may come next, if there is just one
-        self._block = bytearray()  # of headers that are to be continued
+        self._block = bytearray()  # headers that are to be continued
         self._block_frame = (0, 0)  # the flags and the stream with which it began
         self._room = WINDOW  # the number of bytes that the peer may send
-        self._first_window = WINDOW  # of a call
+        self._first_window = WINDOW  # the initial window of a call
         self._is_over = False
         settings = SETTING.pack(MAX_CONCURRENT_STREAMS, service.max_calls) + SETTING.pack(
             MAX_HEADER_LIST_SIZE, MAX_HEADER_BYTES
@@ -167,7 +167,7 @@ class Http2Connection:
             raise Broken(ENHANCE_YOUR_CALM, "too many frames of no use")
 
     def cleared(self) -> None:
-        """Continue sending: the transport has sent everything."""
+        """Continue sending, now that the transport has sent everything."""
         for call in list(self._calls.values()):
             call.resume()
 
@@ -182,7 +182,7 @@ class Http2Connection:
             self.transport.close()
 
     def lost(self) -> None:
-        """End all calls: the connection is gone."""
+        """End all calls, because the connection is gone."""
         self._is_over = True
         self._unread = b""
         for call in list(self._calls.values()):
@@ -198,7 +198,7 @@ class Http2Connection:
         while self._is_greeted and len(data) - at >= HEAD.size and not self._is_over:
             high, low, kind, flags, number = HEAD.unpack_from(data, at)
             size = high << 8 | low
-            # No larger size was announced, so none may come (RFC 9113, 4.2).
+            # No larger frame size was announced, so no larger frame may come (RFC 9113, 4.2).
             if size > FRAME_BYTES:
                 raise Broken(FRAME_SIZE_ERROR, f"a frame of {size} bytes")
             begin = at + HEAD.size
@@ -238,7 +238,7 @@ class Http2Connection:
             self.spend()
 
     def _take_data(self, flags: int, number: int, payload: bytes) -> None:
-        # With its padding, which counts against the window (RFC 9113, 6.1).
+        # The padding, too, counts against the window (RFC 9113, 6.1).
         self._room -= len(payload)
         if self._room < 0:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
@@ -278,7 +278,7 @@ class Http2Connection:
             self._wanted = CONTINUATION
             return
         self._wanted = None
-        # Charged before the work. Headers are unpacked even if nobody wants them: they change the table for later ones.
+        # The cost is charged before the work. Even unwanted headers are unpacked, because later ones need the table.
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
         fields = self._unpacked(bytes(self._block))
         flags, number = self._block_frame
@@ -382,7 +382,7 @@ class Http2Connection:
             if value > MOST:
                 raise Broken(FLOW_CONTROL_ERROR, f"a window of {value} bytes")
             for call in list(self._calls.values()):
-                # Open calls, too, whose windows may become negative (RFC 9113, 6.9.2).
+                # The windows of open calls change, too, and may become negative (RFC 9113, 6.9.2).
                 call.make_window(value - self._first_window)
             self._first_window = value
         elif name == MAX_FRAME_SIZE:

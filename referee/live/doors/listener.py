@@ -1,6 +1,6 @@
-"""A Unix domain socket that accepts gRPC calls. The event loop serves it by itself, without a thread or a library.
+"""A Unix domain socket that accepts gRPC calls. The event loop serves it directly, without a thread or a library.
 
-It expects one peer, or a few, and bounds the work that all of them together can cause.
+It expects one or a few peers, and bounds the work that all of them together can cause.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _log = logging.getLogger(__name__)
 MAX_CONNECTIONS = 8
 """The maximum number of connections. A further connection replaces the oldest one that has no call."""
 MAX_UNSENT_BYTES = 256 * 1024
-"""The maximum number of bytes that a peer leaves unread, beyond the kernel's buffers; with more, it loses the connection.
+"""The maximum number of unread bytes beyond the kernel's buffers; a peer that leaves more unread loses the connection.
 
 Messages wait elsewhere: see `Http2Call.is_free`.
 """
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
-"""The number of useless frames that are accepted on all connections together, and the period to which it applies."""
+"""The number of useless frames accepted on all connections together, and the period to which this number applies."""
 EARNED = 4
-"""The number of frames that a message to a peer earns: clients answer with updates of windows, and with pings."""
+"""The number of frames that a message to a peer earns, because clients answer with window updates and pings."""
 CONNECTION_COST = 10
-"""The price of a connection in useless frames."""
+"""The cost of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
 """The length of a pause in accepting connections, after too many of them or when file descriptors run out."""
 _CHUNK = 65_536
@@ -68,7 +68,7 @@ class Listener:
             play: the function that serves a call; the call ends when the function returns.
             max_message_bytes: see the attribute.
             max_calls: see the attribute.
-            idle_seconds: the maximum time that a connection may stay without a call.
+            idle_seconds: the maximum time that a connection may stay open without a call.
             allowance: see `ALLOWANCE`.
             pause_seconds: see `PAUSE_SECONDS`.
         """
@@ -198,7 +198,7 @@ class Listener:
         except Exception:  # a fault of ours
             _log.exception("a call has failed")
             call.end(grpc.StatusCode.UNKNOWN, "the referee has failed")
-        await call.drained()  # once the call is forgotten, updates of its window are ignored
+        await call.drained()  # once the call is forgotten, its window updates are ignored
 
 
 class _Wire:
@@ -283,7 +283,7 @@ class _Wire:
 
     def _look_whether_idle(self) -> None:
         is_idle = not self.connection.has_calls
-        # Idle at two checks in a row: otherwise a connection that has just been made would be ended.
+        # The connection must be idle at two checks in a row; otherwise a new one would be ended.
         if is_idle and self._was_idle:
             self.connection.end(NO_ERROR, "no call")
             return

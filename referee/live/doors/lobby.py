@@ -23,11 +23,11 @@ MAX_WAITING = 512
 
 
 class Lobby:
-    """The streams that have not sent a Join yet; they take nothing from the seats.
+    """The streams that have not sent a Join yet; they take no resources from the seats.
 
-    A newcomer always gets in. If there is no room, a stream is ended: the oldest of the same peer if it has too many,
-    otherwise the oldest of the peer with the most. Agents send their Join at once, so a stream that waits for a long time is
-    not an agent's.
+    A newcomer always gets in. If there is no room, a stream is ended: the oldest of the same peer if that peer has too
+    many, otherwise the oldest of the peer with the most streams. Agents send their Join at once, so a stream that waits
+    for a long time is not an agent's.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Lobby:
             await asyncio.wait([reading], timeout=self._join_seconds)
         finally:
             self._leave(peer, reading)
-            # Before the cancel below, which would look the same.
+            # This is read before the cancel below, which would look the same.
             is_displaced = reading.cancelled()
             reading.cancel()
         if is_displaced:
@@ -127,7 +127,7 @@ class CallLimit:
 
     @contextlib.asynccontextmanager
     async def one(self, context: Any, caller: str = "") -> AsyncIterator[None]:
-        """Hold a place for a caller; abort the call if there is none left."""
+        """Hold a place for a caller; abort the call if no place is left."""
         if self._taken[caller] >= self._of_one:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than {self._of_one} {self._who} of yours")
         if self._taken.total() >= self._count:
@@ -137,6 +137,6 @@ class CallLimit:
             yield
         finally:
             self._taken[caller] -= 1
-            # Callers are strangers: their names must not fill the memory.
+            # Callers are strangers, and their names must not fill the memory.
             if not self._taken[caller]:
                 del self._taken[caller]

@@ -1,7 +1,7 @@
 """Ask an agent the questions of a recorded match again.
 
-The agent gets the messages of the match, and answers; but the actions played are those of the record. So each question is the same
-as in the match, whatever the agent has answered before.
+The agent gets the messages of the match and answers them, but the actions played are those of the record. So each
+question is the same as in the match, whatever the agent has answered before.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from referee.records.past_decisions import DecisionEnd, PastDecision
 LONG_SECONDS = 1_000_000.0
 """The time allowed for a decision without a clock: eleven days."""
 LATE_SECONDS = 10.0
-"""The time for which to wait for an answer that is already late."""
+"""The time to wait for an answer that is already late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,9 @@ class Reaction:
     log: str
     """The agent's output since the previous question."""
     is_same: bool
-    """True if the answer is the same as in the match, or its beginning."""
+    """True if the answer is the same as in the match, or is the beginning of that answer."""
     is_shorter: bool
-    """True if the answer is only the beginning of the match's answer: the bot was not asked for the rest."""
+    """True if the answer is only the beginning of the match's answer, because the bot was not asked for the rest."""
 
 
 async def ask_again(
@@ -63,7 +63,7 @@ async def ask_again(
     ready: Callable[[AgentProcess], Awaitable[None]],
     tell: Callable[[PastDecision, Reaction], None],
 ) -> str:
-    """Start an agent, ask it for decisions, and end it.
+    """Start an agent, ask it for decisions, and end its process.
 
     Args:
         plan: the plan of the match.
@@ -101,7 +101,7 @@ async def ask_again(
             if answer.fault is not None:
                 break
         else:
-            # Before the result is sent: the stream ends with it, and that end must not count as a loss.
+            # The questions end before the result is sent: the result ends the stream, which must not count as a loss.
             if not questions.done.done():
                 questions.done.set_result(result)
             if decisions[-1].fault is None:
@@ -113,7 +113,7 @@ async def ask_again(
 
 
 class _Questions:
-    """Takes the place of a match's driver for an `AgentSeat`, with one question at a time."""
+    """Takes the place of a match's driver for an `AgentSeat`, and puts one question at a time."""
 
     def __init__(self, plan: MatchPlan, place: AgentSeat, process: AgentProcess, *, with_clock: bool) -> None:
         self.plan = plan
@@ -171,7 +171,7 @@ class _Questions:
         if actions:
             seconds = self._heard_at - self._sent_at
             is_late = seconds > limit + (TRANSIT_SECONDS if decision.question.budget > 0 else 0.0)
-        # Its output up to here belongs to this question.
+        # The agent's output up to now belongs to this question.
         self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
         left = self._compare(decision, actions, refused)
@@ -200,7 +200,7 @@ class _Questions:
         """Compare an answer with that of the match, action by action; note the actions that the match would have dropped.
 
         Returns:
-            The number of actions in the match's answer after the end of this one; None if they differ.
+            The number of actions in the match's answer after the end of this one; None if the answers differ.
         """
         if list(refused) != decision.refused:
             return None
@@ -224,7 +224,7 @@ class _Questions:
     # calls of the seat (`referee.live.seats.agent.Driver`)
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start the time of a question."""
+        """Start timing a question."""
         self._sent_at = self._loop.time()
 
     def answer(self, seat: Seat, number: int, choice: Answer) -> None:
@@ -250,7 +250,7 @@ class _Questions:
         self._place.when_lost()
 
     def back(self, seat: Seat) -> None:
-        """Do nothing: a local agent does not reconnect."""
+        """Do nothing, because a local agent does not reconnect."""
 
     def is_deciding(self, seat: Seat) -> bool:
         """Return True if a question is open."""

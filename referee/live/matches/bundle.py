@@ -1,7 +1,7 @@
-"""A folder with bots for other machines: its files as an archive, identified by its hash.
+"""Pack a folder of bots for other machines into an archive that is identified by its hash.
 
-The archive contains only files, folders and links that stay within the folder. It keeps the permission to execute, but
-no owners or times.
+The archive contains only files, folders and links that stay within the folder. It keeps execute permissions, but no
+owners or times.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referee.errors import DoganaError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
-"""The maximum size of a folder, and the maximum number of its files, folders and links: each slot gets a copy."""
+"""The maximum size of a folder, and the maximum number of its files, folders and links. Each slot gets a copy."""
 
 
 class BadBundle(DoganaError):
@@ -29,7 +29,7 @@ class BadBundle(DoganaError):
 
 
 def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTRIES) -> bytes:
-    """Return the files of a folder as an archive; equal files make equal archives.
+    """Return the files of a folder as an archive; equal files give equal archives.
 
     Args:
         folder: the folder.
@@ -57,7 +57,7 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
                     raise BadBundle(f"{path} is a link that leads out of {folder}; its target would not be sent")
                 if info.islnk():  # the second name of a file
                     info.type, info.linkname, info.size = tarfile.REGTYPE, "", path.stat().st_size
-                # No owners or times: equal files are to have one hash, by which other machines know the archive.
+                # Without owners and times, equal files have the same hash, by which other machines know the archive.
                 info.mode = 0o755 if info.isdir() or info.mode & stat.S_IXUSR else 0o644
                 info.uid = info.gid = info.mtime = 0
                 info.uname = info.gname = ""
@@ -105,7 +105,7 @@ def unpack(packed: bytes, place: Path) -> Path:
                 # Python 3.11.0 to 3.11.3 have no filters; the sender may start programs here anyway
                 archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
                 archive.extractall(scratch)  # noqa: S202 filtered
-            scratch.chmod(0o755)  # `place` keeps others out
+            scratch.chmod(0o755)  # `place` keeps other users out
             with suppress(OSError):  # another process was faster
                 scratch.rename(folder)
             shutil.rmtree(scratch, ignore_errors=True)

@@ -33,11 +33,11 @@ REACH_SECONDS = 5.0
 TICK_SECONDS = 1.0
 """The interval between two checks of the slots."""
 LOOK_SECONDS = 3.0
-"""The interval between two checks of the list of machines."""
+"""The time between two checks of the list of machines."""
 SPARE_SECONDS = 300.0
 """The time allowed for a slot in addition to that of its match: to receive the bots, and to replace a worker."""
 NOBODY_SECONDS = 60.0
-"""The time for which a run waits for a slot when no machine has one."""
+"""The time that a run waits for a slot when no machine has one."""
 CLOSE_SECONDS = 10.0
 """The time allowed for slots to end their workers."""
 MAX_LOST = 3
@@ -47,7 +47,7 @@ MAX_START_FAILURES = 3
 LAG_WINDOW = 10
 """The number of recent matches on a machine that are checked for lag."""
 MAX_LAGGED = 5
-"""The number of lagged matches (`Result.lagged`) among these `LAG_WINDOW` that costs the machine a slot."""
+"""The number of lagged matches (`Result.lagged`) among the last `LAG_WINDOW` that costs the machine a slot."""
 _REASON_CHARACTERS = 300
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 
@@ -92,7 +92,7 @@ class Job(Generic[T]):
     max_seconds: float | None
     """The maximum duration; None if it is unknown."""
     lost: int = 0
-    """The number of its slots that died or fell silent."""
+    """The number of slots that died or fell silent while they played it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,14 +142,14 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
     """Join a Ray cluster for the duration of the context.
 
     Args:
-        address: `LOCAL`, `AUTO`, or HOST:PORT of its head, which this machine has joined by `ray start`.
+        address: `LOCAL`, `AUTO`, or HOST:PORT of its head, which this machine has joined with `ray start`.
         processors: the number of processors of a cluster that is started here; None for all.
 
     Raises:
         ClusterError: if the cluster cannot be joined.
     """
     check_address(address)
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # otherwise Ray prints output of workers on ours
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # otherwise Ray prints the workers' output on ours
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # otherwise Ray warns
     hook, handlers = sys.excepthook, {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -199,7 +199,7 @@ def _said_by_ray() -> Iterator[list[bytes]]:
 
 
 def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
-    """Check that a cluster answers at an address within `reach_seconds`: Ray would wait for minutes.
+    """Check that a cluster answers at an address within `reach_seconds`, because Ray would wait for minutes.
 
     Raises:
         ClusterError: if it is not an address, or no cluster answers there.
@@ -207,7 +207,7 @@ def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
     if address in (LOCAL, AUTO):
         return
     host, _, port = address.rpartition(":")
-    # Python reads no number of thousands of digits.
+    # Python reads no number with thousands of digits.
     is_port = port.isascii() and port.isdecimal() and len(port) <= 5 and 0 < int(port) < 1 << 16
     if "://" in address or not host or not is_port:
         raise ClusterError(
@@ -269,11 +269,11 @@ class Crew(Generic[T]):
             slot: the class of the slots; the machines import its module.
             arguments: the arguments of each slot.
             most: the maximum number of slots; None for one per processor of the cluster.
-            tell: a function called with remarks on machines.
+            tell: a function called with remarks about machines.
         """
         self._ray = _ray()
         self._head = str(self._ray.get_runtime_context().gcs_address)
-        # No retries by Ray: they would hide the failing machine, and the number of losses of a match.
+        # Ray must not retry, which would hide the failing machine and the number of losses of a match.
         self._make = self._ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(slot)
         self._arguments = arguments
         self._most = most
@@ -339,7 +339,7 @@ class Crew(Generic[T]):
             self._drop(actor)
 
     def refuse(self, machine: Machine, reason: str) -> None:
-        """Stop giving a machine jobs, and report that."""
+        """Stop giving jobs to a machine, and report the reason."""
         if not machine.refused:
             machine.refused = reason
             self._say(machine, f"plays no matches: {reason}")
@@ -404,7 +404,7 @@ class Crew(Generic[T]):
             self.refuse(machine, visible(answer.reason))
         elif job is not None:
             actor.job = None
-            # Only now, so that its match is not lost: `note_lag` and `refuse` spare busy slots.
+            # The slot is dropped only now, so that its match is not lost; `note_lag` and `refuse` spare busy slots.
             if machine.refused or self._of(machine) > machine.most:
                 self._drop(actor)
             yield Done(job.what, answer, machine)
@@ -430,7 +430,7 @@ class Crew(Generic[T]):
         """Remove a slot that has died or is silent; its job is played again, or given back."""
         machine, job = actor.machine, actor.job
         self._drop(actor)
-        # Idle slots on the machine, too: the machine itself may have died.
+        # Idle slots on the machine are dropped, too, because the machine itself may have died.
         for idle in [idle for idle in self._idle() if idle.machine is machine]:
             self._drop(idle)
         if not actor.begun:
@@ -517,13 +517,13 @@ class Crew(Generic[T]):
         return sum(actor.machine is machine for actor in self._actors)
 
     def _say(self, machine: Machine, text: str) -> None:
-        """Print a remark on a machine, unless it was printed before."""
+        """Print a remark about a machine, unless it has been printed before."""
         if text not in machine.said:
             machine.said.add(text)
             self._tell(f"machine {machine.name} {text}")
 
     def _close(self) -> None:
-        """End all slots: busy ones at once, the others after they have cleaned up."""
+        """End all slots; busy ones end at once, the others after they have cleaned up."""
         for actor in [actor for actor in self._actors if actor.waits is not None]:
             self._drop(actor)
         closing = [actor.handle.close.remote() for actor in self._actors]

@@ -1,4 +1,4 @@
-"""A series of matches, or a round of a tournament, on the machines of a cluster, with the same results as `play_series`.
+"""Play a series, or a round of a tournament, on the machines of a cluster, with the same results as `play_series`.
 
 Each slot has a worker like those of `play_series`. Records travel as bytes, and this machine names them.
 """
@@ -83,7 +83,7 @@ class SeriesSlot:
             return Unfit(f"cannot write {error.filename}: {error.strerror}")
         except DoganaError as error:
             return Unfit(str(error))
-        # The machine of the command has the earlier records, and does not send their matches.
+        # The machine that runs the command has the earlier records, and does not send their matches.
         self._series = replace(self._series, resumes=False)
         forget_main()
         return losses
@@ -121,7 +121,7 @@ class SeriesSlot:
         return _Reply(SeriesEnd(None, None, {}, what), b"")
 
     def rest(self) -> None:
-        """Do nothing: no match of a series has to be played alone."""
+        """Do nothing, because no match of a series has to be played alone."""
 
     def close(self) -> None:
         """End the worker, and give up the folder."""
@@ -140,7 +140,7 @@ def play_on_cluster(
         series: the series.
         address: the address of the cluster; see `referee.live.matches.cluster.joined`.
         workers: the maximum number of concurrent matches; None for one per processor of the cluster.
-        tell: a function called with remarks on machines.
+        tell: a function called with remarks about machines.
         party: the files and limits of its commands; None without commands.
 
     Raises:
@@ -152,7 +152,7 @@ def play_on_cluster(
 
     def jobs() -> Iterator[Job[int] | None]:
         for number in range(series.count):
-            # Nothing before the end of the first match: if its bots do not start, the series ends.
+            # No other match begins before the first one ends, because the series ends if its bots do not start.
             while number and not yielded and 0 not in ends:
                 yield None
             plan = series.plan(number)

@@ -1,4 +1,4 @@
-"""A conversation with one started agent outside of a match: the caller plays the referee by a script."""
+"""A conversation with one started agent outside a match, in which the caller plays the referee from a script."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
 MAX_UNREAD = 256
-"""The maximum number of unread messages of an agent; further ones are dropped."""
+"""The maximum number of unread messages from an agent; any more are dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
-"""The time allowed for messages to arrive after the end of the process that sent them."""
+"""The time allowed for messages to arrive after the process that sent them has ended."""
 
 
 class Conversation:
@@ -61,7 +61,7 @@ class Conversation:
             CannotIsolate, CannotStart: if the agent cannot be started.
         """
         self._door.serve(self._serve)
-        self._door.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
+        self._door.socket.chmod(0o666)  # its folder keeps other users out; the agent may be another user
         self._began = time.monotonic()
         self.process = await start_process(self.player, self._door.socket, self.token)
         self._exited = asyncio.ensure_future(self.process.ended())
@@ -106,7 +106,7 @@ class Conversation:
             self._news.set_result(None)
 
     async def _wait(self, seconds: float) -> None:
-        """Wait for a message, for the end of the agent, or for the end of the time."""
+        """Wait until a message arrives, the agent ends, or the time is up."""
         loop = asyncio.get_running_loop()
         self._news = loop.create_future()
         timer = loop.call_later(seconds, self._wake)
@@ -149,7 +149,7 @@ class Conversation:
         return bool(self._inbox)
 
     async def exit(self, seconds: float) -> str:
-        """Wait for the end of the agent; describe it, or return an empty text if the agent does not end in time."""
+        """Wait for the agent to end; describe its end, or return an empty text if it does not end in time."""
         await asyncio.wait([self._exited], timeout=seconds)
         return self._exited.result() if self._exited.done() else ""
 

@@ -56,7 +56,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The errors of a full disk, which are not our fault."""
 
 _READING_SECONDS = 0.3
-"""The time for which the referee reads on after a deadline: an answer may have arrived in time and still be unread."""
+"""The time for which the referee reads on after a deadline; an answer that arrived in time may still be unread."""
 
 
 class MatchVoid(DoganaError):
@@ -64,7 +64,7 @@ class MatchVoid(DoganaError):
 
 
 class AgentConnection(Protocol):
-    """The connection to an agent outside of the referee's process. No method blocks.
+    """The connection to an agent outside the referee's process. No method blocks.
 
     Attributes:
         may_come_back: True for a remote agent, which may reconnect.
@@ -106,7 +106,7 @@ class AgentConnection(Protocol):
 
 
 Watcher = Callable[[Happened], None]
-"""A callback of a spectator: called at once, and after each event of which spectators may know."""
+"""A spectator's callback, which is called at once, and after each event that spectators may know of."""
 
 
 class MatchDriver:
@@ -172,7 +172,7 @@ class MatchDriver:
         self._handle(lambda now: self._match.start(now, absent))
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start the time of a seat: the transport gets its question now."""
+        """Start timing a seat, because the transport gets its question now."""
         self._match.sent(seat, number, self._loop.time())
         if self._lateness is not None:
             self._heard[seat] = self._lateness.sample()
@@ -183,7 +183,7 @@ class MatchDriver:
         heard = self._heard.get(seat)
         if self._lateness is not None and heard is not None:
             now = self._lateness.sample()
-            # The answer may have been read before the delayed beat: the delay belongs to the decision that it closes.
+            # The answer may have been read before the delayed beat; the delay belongs to the decision that it closes.
             self._lateness.notice(now.at)
             waited = self._lateness.waited(now, heard)
         self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
@@ -226,14 +226,14 @@ class MatchDriver:
             return
         error = MatchVoid(f"{reason}; {hint}" if hint else reason)
         error.__cause__ = cause
-        # Before connections end: a seat whose match is over reports no loss.
+        # The match is over before the connections end, because a seat whose match is over reports no loss.
         self.done.set_exception(error)
         self.stop()
         for connection in self._connections.values():
             connection.void(reason)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Show a spectator the current state and all later events; return a function that ends this."""
+        """Show a spectator the current state and all later events; return a function that stops this."""
         self._watchers.append(watcher)
         self._match.is_watched = True
         seen = self._match.state.observation(None)
@@ -254,11 +254,11 @@ class MatchDriver:
             return
         try:
             self._carry_out(event(self._loop.time()))
-            # In a loop: each answer leads to the next question, and recursion would overflow the stack.
+            # This is a loop because each answer leads to the next question, and recursion would overflow the stack.
             while self._house_asks and not self.done.done():
                 self._ask_house(self._house_asks.popleft())
             for connection in self._connections.values():
-                # After the house bots have thought: an agent's time begins when its question is flushed.
+                # This comes after the house bots' thinking: an agent's time begins when its question is flushed.
                 connection.flush()
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
@@ -272,7 +272,7 @@ class MatchDriver:
                 self.void(f"{type(error).__name__}: {error}", cause=error)
 
     def _carry_out(self, effects: list[Effect]) -> None:
-        # All lines at once, before any other effect.
+        # All lines are written at once, before any other effect.
         if self._record is not None:
             self._record.append(*(effect.line for effect in effects if isinstance(effect, AppendLine)))
         shows: list[Show] = []
@@ -314,7 +314,7 @@ class MatchDriver:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise self._house_bot_failed(seat, decision.number, reason) from error
-        # A house bot thinks in the referee's process: if that is stopped or suspended, the bot is not at fault.
+        # A house bot thinks in the referee's process, so it is not at fault if that process is stopped or suspended.
         now = min(self._loop.time(), decision.deadline)
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
 
@@ -322,7 +322,7 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, shows: Sequence[Show], result: Result | None) -> None:
-        """Show spectators each action that they may know, with their observation after it."""
+        """Show spectators each action that they may know of, with their observation after the action."""
         seats = self._match.seats_now() if self._watchers else ()
         played: list[Played] = []
         for at, show in enumerate(shows, 1):
@@ -361,7 +361,7 @@ class MatchDriver:
         if self._timer is None or deadline < self._timer.when():
             if self._timer is not None:
                 self._timer.cancel()
-            # A moment after the deadline: `tick` closes the decisions that ended before a time, not at it.
+            # This is a moment after the deadline, because `tick` closes decisions that ended before a time, not at it.
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:

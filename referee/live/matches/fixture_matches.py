@@ -37,7 +37,7 @@ class FixtureMatches:
         return match_plan(self.tournament, self.fixtures[number])
 
     def seated(self, number: int) -> Sequence[Player]:
-        """Return the player of each seat of a match."""
+        """Return the player of each seat in a match."""
         return [self.players[entrant] for entrant in self.fixtures[number].seats]
 
     def name(self, number: int, plan: MatchPlan) -> str:
@@ -45,7 +45,7 @@ class FixtureMatches:
         return self.fixtures[number].name
 
     def must_start(self, number: int) -> bool:
-        """Return whether the tournament stops if a bot does not start in this match: true for an entrant's first match."""
+        """Return whether the tournament stops if a bot does not start in this match, as in an entrant's first match."""
         return self.fixtures[number].name in self.first_matches
 
 

@@ -1,4 +1,4 @@
-"""Play a whole match in this process, in one call: for self-play, notebooks and experiments."""
+"""Play a whole match in this process, in one call, for self-play, notebooks and experiments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Bot = str | Policy
 
 MAX_SEED = 2**62
 _DAY = 86_400.0
-"""The time allowed for each decision, in seconds: a bot in this process is never late."""
+"""The time allowed for each decision, in seconds; it is long, because a bot in this process is never late."""
 
 
 class InProcessError(DoganaError):
@@ -47,7 +47,7 @@ def play_in_process(
     Args:
         game: the name of the game.
         bots: the bot of each seat.
-        seed: the number that determines all chance, from 0 to 2^62; drawn if it is None.
+        seed: the number that determines all chance, from 0 to 2^62; drawn at random if it is None.
         options: options of the game by name; all others have their defaults.
         record: the file for the record, which can be verified like any other record.
 

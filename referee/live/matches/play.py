@@ -34,9 +34,9 @@ from referee.sandbox.box import NO_PROGRAM, CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Usage
 
 NETWORK_KEY = "network_ms"
-"""The telemetry key of the network time to a remote agent and back, in milliseconds per decision."""
+"""The telemetry key for the network round-trip time to a remote agent, in milliseconds per decision."""
 EXIT_SECONDS = 3.0
-"""The time for which a lost connection waits for the end of its process, to tell a crash from a disconnection."""
+"""The time to wait for a process to end after its connection is lost, to tell a crash from a disconnection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class HouseProcess:
 
 
 def house_player(word: str, join_seconds: float = 10.0) -> House | HouseProcess:
-    """Return the player for a house bot: in this process, or in its own if it thinks.
+    """Return the player for a house bot, which plays in this process, or in its own process if it thinks.
 
     Args:
         word: its name, with its options, as in `search:seconds=1`.
@@ -132,7 +132,7 @@ class MatchReport:
 
 
 NOT_RUN = "exited with status 127"
-"""The end, in words, of a supervisor that cannot run the program of an agent; its output gives the reason."""
+"""The exit description of a supervisor that cannot run its agent's program; its output gives the reason."""
 
 
 class StartFailed(DoganaError):
@@ -145,7 +145,7 @@ class StartFailed(DoganaError):
 
 @dataclass(slots=True)
 class AgentSeats:
-    """The seats of one match outside of this process, and the processes behind them."""
+    """The seats of one match outside this process, and the processes behind them."""
 
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
@@ -221,7 +221,7 @@ async def play_match(
             raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:
             raise StartFailed({**table.faults, **table.last_words})
-        # Not before all seats are filled: a match that cannot begin leaves no file.
+        # The file is not opened before all seats are filled, so that a match that cannot begin leaves no file.
         writer = None if record is None else RecordWriter(record)
         driver = MatchDriver(plan, chance, state, house, {**table.seats, **here}, writer, position_file)
         for number, player in here.items():
@@ -289,7 +289,7 @@ async def _fill_seats(
 
 async def _wait_for_remote(table: AgentSeats, place: AgentSeat, player: Remote) -> None:
     try:
-        # Shielded: at the end of the time, `wait_for` cancels its argument.
+        # The future is shielded, because `wait_for` cancels its argument when the time is up.
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
     except TimeoutError:
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
@@ -326,7 +326,7 @@ async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> N
     """
     door = SeatDoor()
     table.doors.append(door)
-    # Before the process starts: it may connect at once.
+    # The door opens before the process starts, because the process may connect at once.
     door.open(place)
     try:
         process = await start_process(player, door.socket, place.token)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # most series are no tournaments
 _STOP_SECONDS = 5.0
 """The time allowed for a stopped worker to end its agents."""
 MAX_DEATHS = 3
-"""The number of its workers' deaths after which a match is given up."""
+"""The number of worker deaths after which a match is given up."""
 
 
 class SeriesError(DoganaError):
@@ -73,7 +73,7 @@ class Setting:
 
 
 class SeriesFixture(NamedTuple):
-    """The part of a match that distinguishes it from the others of its series."""
+    """The part of a match that distinguishes it from the other matches in its series."""
 
     seed: int
     setting: Setting
@@ -128,16 +128,16 @@ class Series:
         return found.setting.plan(found.seed, found.seating, self.bots, self.control)
 
     def seated(self, number: int) -> list[Player]:
-        """Return the player of each seat of a match."""
+        """Return the player of each seat in a match."""
         return [self.players[place] for place in self.fixture(number).seating]
 
     def must_start(self, number: int) -> bool:
-        """Return whether the series ends if a bot does not start in this match: true for the first match of a bot."""
+        """Return whether the series ends if a bot does not start in this match, as in the first match of a bot."""
         earlier = {place for before in range(min(number, self.block_size)) for place in self.fixture(before).seating}
         return not earlier.issuperset(self.fixture(number).seating)
 
     def name(self, number: int, plan: MatchPlan) -> str:
-        """Return the name of a match's files, different for each seating."""
+        """Return the name of a match's files, which differs for each seating."""
         turn = self.fixture(number).turn
         return f"{plan.game.name}-{plan.match_id}" + (f"-seating{turn}" if turn else "")
 
@@ -212,7 +212,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
                         raise SeriesError(
                             f"match {number + 1} of {series.count} cannot be played: its worker {end}, {MAX_DEATHS} times"
                         )
-                    # Before all others: no later match is yielded before it.
+                    # It goes before all others, because no later match is yielded before it.
                     waiting.appendleft(number)
                     continue
                 idle.append(worker)
@@ -229,7 +229,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
                 yielded += 1
     finally:
         for worker in [*idle, *busy]:
-            # All of them first, so that they end at the same time.
+            # All workers are signalled first, so that they end at the same time.
             worker.process.terminate()
         for worker in [*idle, *busy]:
             worker.stop()
@@ -251,7 +251,7 @@ class SeriesWorker:
         self.process: SpawnProcess = context.Process(target=_work, args=(theirs, series), daemon=True)
         with undisturbed():
             self.process.start()
-        # Only the worker has this end now, so its death is the end of the pipe.
+        # Only the worker has this end now, so the pipe ends when the worker dies.
         theirs.close()
         self.number = -1
 
@@ -412,7 +412,7 @@ def keep(written: Path, name: str) -> Path:
     while True:
         path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")
         try:
-            # Of several processes, only one can make the file; the record then takes its place.
+            # Only one of several processes can make the file; the record then takes its place.
             path.touch(exist_ok=False)
         except FileExistsError:
             number += 1

@@ -1,6 +1,6 @@
 """The gRPC side of the referee: the services Play and Watch, tokens, limits, health and reflection.
 
-This module only translates: bytes into calls of the match driver, and the driver's messages into bytes.
+This module only translates bytes into calls of the match driver, and the driver's messages into bytes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from referee.terminal import visible
 MAX_STREAMS_PER_CONNECTION = 256
 """The maximum number of open calls per connection; more wait in the client.
 
-It must be at least a peer's maximum in the lobby.
+It must be at least the maximum number of a peer's streams in the lobby.
 """
 MAX_WATCHERS = 64
-"""The maximum number of spectators at a time, of calls that watch the health, and of calls for reflection."""
+"""The maximum number of concurrent spectators, and also of health-watching calls and of reflection calls."""
 
 LAST_SECONDS = 3.0
-"""The time for which a stopping server waits for spectators to read the end of their match."""
+"""The time that a stopping server waits for spectators to read the end of their match."""
 
 
 class PortInUse(DoganaError):
@@ -93,7 +93,7 @@ class RefereeServer:
     def __init__(
         self, listen: Listen | None = None, *, lobby: Lobby | None = None, last_seconds: float = LAST_SECONDS
     ) -> None:
-        """Prepare a server on a Unix domain socket, and with `listen` on TCP as well.
+        """Prepare a server on a Unix domain socket, and on TCP as well if `listen` is given.
 
         Args:
             listen: the address for remote agents and spectators.
@@ -177,7 +177,7 @@ class RefereeServer:
         self._doorkeeper.remove(seat)
 
     def showing(self, plan: MatchPlan) -> Showing:
-        """Offer a match to spectators, before it begins; return the object that shows it."""
+        """Offer a match to spectators before it begins; return the object that shows the match."""
         return self._showings.setdefault(plan.match_id, Showing())
 
     def remove_match(self, plan: MatchPlan) -> None:
@@ -190,7 +190,7 @@ class RefereeServer:
         await self._doorkeeper.play(GrpcCall(context))
 
     async def watch(self, data: bytes, context: Any) -> None:
-        """Serve a call of Watch: show the match that the request names."""
+        """Serve a call of Watch by showing the match that the request names."""
         try:
             request = pb.WatchRequest.FromString(data)
         except DecodeError:

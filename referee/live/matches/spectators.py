@@ -87,7 +87,7 @@ class Showing:
         while spectator.waiting or not self._ended:
             if not spectator.waiting:
                 await spectator.news.wait()
-            # Before the queue is emptied: a message that comes meanwhile sets the event again.
+            # The event is cleared before the queue is emptied, so that a message that comes meanwhile sets it again.
             spectator.news.clear()
             while spectator.waiting:
                 try:

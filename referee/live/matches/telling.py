@@ -14,10 +14,10 @@ class ActionInWords(NamedTuple):
     """An action in words."""
 
     number: int
-    """Its number among all actions of which spectators learn, from 1."""
+    """Its number among all actions that spectators learn of, counted from 1."""
     seat: Seat
     sentences: list[str]
-    """The action, in words that follow the bot's name; then the scores for it."""
+    """The action, in words that follow the bot's name, and then the points scored by it."""
 
 
 def actions_in_words(

@@ -45,9 +45,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def become_worker() -> None:
-    """Make this process end with its parent, make its agents end with it, and leave Ctrl-C to its parent.
+    """Make this process exit when its parent does, make its agents exit when it does, and leave Ctrl-C to its parent.
 
-    From then on, the process ignores SIGINT, which is how others recognise a worker.
+    From then on, the process ignores SIGINT, which is how other processes recognise a worker.
     """
     end_with_parent()
     parent = parent_process()
@@ -63,6 +63,6 @@ def become_worker() -> None:
 
 
 def _end_after(parent: BaseProcess) -> None:
-    """Wait for the end of the parent, and end this process; for its agents, this is like a kill."""
+    """Wait for the parent to end, then end this process; for its agents, this is the same as a kill."""
     parent.join()
     os._exit(1)

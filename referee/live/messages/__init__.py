@@ -1,1 +1,1 @@
-"""The messages of the protocol: conversion of games' objects and of the envelope to bytes and back."""
+"""The messages of the protocol: games' objects and the envelope are converted to bytes and back."""

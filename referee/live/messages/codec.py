@@ -1,8 +1,9 @@
 """Convert a game's actions and observations to its messages and back.
 
-The types of a game mirror its messages name by name, so one plan per type, made at its first use, serves all games.
-Integers, booleans and texts stay as they are. Member n of an enum becomes the value n + 1, a tuple a repeated field,
-`None` an absent field, a named tuple a nested message, and an action one field of the oneof `kind`.
+The types of a game mirror its messages name by name. So the same code serves all games: it makes a plan for each type
+when the type is first used. Integers, booleans and texts stay as they are. Member n of an enum becomes the value n + 1,
+a tuple a repeated field, `None` an absent field, a named tuple a nested message, and an action one field of the oneof
+`kind`.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ class Codec:
     def observation_bytes(self, observation: Observation) -> bytes:
         """Serialise an observation.
 
-        In protobuf, concatenated messages are one message. So the entries of repeated messages, of which few change from one
-        observation to the next, are serialised once and cached.
+        In protobuf, concatenated messages are one message. So the entries of repeated messages, few of which change
+        from one observation to the next, are serialised once and cached.
         """
         parts = [self._write_observation(observation).SerializeToString()]
         for name in self._repeated:
@@ -106,10 +107,10 @@ class Codec:
         return typing.cast("Observation", self._read_observation(message))
 
     def actions_bytes(self, actions: Sequence[Action]) -> bytes:
-        """Serialise an action list: the concatenated bytes of its entries, each from a cache."""
+        """Serialise an action list by joining the bytes of its entries, each of which comes from a cache."""
         entries = self._entries
         try:
-            # Nearly always all are known, and a lookup without a default is the fastest.
+            # Nearly always, all actions are in the cache, and a lookup without a default is the fastest.
             return b"".join([entries[action] for action in actions])
         except KeyError:
             return b"".join([entries.get(action) or self._entry(action) for action in actions])
@@ -158,12 +159,12 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 def _is_message(hint: Any) -> bool:
-    """Return True for a type that maps to a nested message: a named tuple."""
+    """Return True for a type that maps to a nested message, which is a named tuple."""
     return isinstance(hint, type) and hasattr(hint, "_fields")
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without `| None`, and whether `| None` was a part of it."""
+    """Return a type without `| None`, and whether `| None` was part of it."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True
@@ -171,7 +172,7 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _entry_type(cls: type, name: str) -> type:
-    """Return the type of the entries of a tuple: a named tuple."""
+    """Return the type of a tuple's entries, which is a named tuple."""
     entry: type = typing.get_args(_hints(cls)[name])[0]
     return entry
 

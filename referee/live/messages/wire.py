@@ -28,7 +28,7 @@ class MalformedMessage(ValueError):
 
 
 def read_agent_message(data: bytes) -> pb.AgentMessage:
-    """Parse a message of an agent.
+    """Parse a message from an agent.
 
     Raises:
         MalformedMessage: if the bytes are not an `AgentMessage`, are too long, or are neither Join nor Choose.
@@ -52,7 +52,7 @@ def read_choice(codec: Codec, choose: pb.Choose) -> Answer:
     if which is None:
         return Unreadable("the answer has neither an index nor actions")
     if choose.actions.type_url != codec.actions_url:
-        # Cut: a stranger's text goes into the refusal, and into the record.
+        # The text is cut, because a stranger's text goes into the refusal and into the record.
         return Unreadable(f"actions must be a {codec.actions_url}, not {choose.actions.type_url[:120]!r}")
     try:
         return codec.read_actions(choose.actions.value)
@@ -61,12 +61,12 @@ def read_choice(codec: Codec, choose: pb.Choose) -> Answer:
 
 
 def options_text(plan: MatchPlan) -> dict[str, str]:
-    """Return all options of a match in the form of the command line."""
+    """Return all options of a match in the format of the command line."""
     return {name: str(value).lower() for name, value in plan.setup.options.items()}
 
 
 def board_struct(plan: MatchPlan) -> Struct:
-    """Return the board of a match: its printed numbers."""
+    """Return the board of a match, which consists of its printed numbers."""
     board = Struct()
     board.update(dict(plan.setup.board_data))
     return board

@@ -1,4 +1,4 @@
-"""The seat of an agent outside of the referee's process, and the agent's stream."""
+"""The seat of an agent outside the referee's process, and the agent's stream."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 
 MESSAGES_AT_FIRST = 64
 MESSAGES_PER_DECISION = 16
-"""The numbers of messages that an agent may send: `MESSAGES_AT_FIRST`, and `MESSAGES_PER_DECISION` more for each decision."""
+"""An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision."""
 MAX_UNREAD_MESSAGES = 256
-"""The maximum number of messages that an agent may leave unread; with more, the referee ends its stream."""
+"""The maximum number of messages that an agent may leave unread; if it leaves more, the referee ends its stream."""
 MAX_STATUS_CHARACTERS = 1000
 """The maximum length of the text at the end of a stream; HTTP/2 allows 8 kB."""
 
@@ -46,7 +46,7 @@ class Call(Protocol):
     is_over: bool
 
     def peer(self) -> str:
-        """Return the caller's address in gRPC's form."""
+        """Return the caller's address in gRPC's format."""
         ...
 
     async def read(self) -> bytes | None:
@@ -89,7 +89,7 @@ class Driver(Protocol):
     done: asyncio.Future[Result]
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start the time of a seat: the transport gets its question now."""
+        """Start timing a seat, because the transport gets its question now."""
         ...
 
     def answer(self, seat: Seat, number: int, choice: Answer) -> None:
@@ -121,12 +121,12 @@ class Driver(Protocol):
         ...
 
     def void(self, reason: str) -> None:
-        """End the match without a result: the referee has failed."""
+        """End the match without a result, because the referee has failed."""
         ...
 
 
 class AgentSeat:
-    """The seat of an agent outside of the referee's process: its token, and its stream while it has one.
+    """The seat of an agent outside the referee's process: its token, and its stream while it has one.
 
     Attributes:
         token: the agent's secret for joining.
@@ -135,7 +135,8 @@ class AgentSeat:
         when_lost: a function called when the stream of an agent that may not come back has ended before the match.
         when_out: a function called when the seat is out.
         no_pondering: the object that stops the agent between its decisions; None if it may think then.
-        network: the time of its answers less the thinking time that it reports, in milliseconds; None without reports.
+        network: the time that its answers took less the thinking time that it reports, in milliseconds; None if it
+        reports none.
         early_fault: its breach of the protocol before its match began; None if there was none.
     """
 
@@ -236,8 +237,8 @@ class AgentSeat:
     # messages of the agent
 
     async def serve(self, call: Call, join: pb.Join) -> None:
-        """Serve the stream of an agent with the right token, to its end."""
-        # The newest stream counts: an agent may be back before the referee knows that the old one is dead.
+        """Serve the stream of an agent that has the right token, until the stream ends."""
+        # The newest stream counts, as an agent may be back before the referee knows that the old one is dead.
         self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
         stream = self._stream = _Stream(call, self._receive, labels=join.labels)
         driver = self._driver
@@ -272,7 +273,7 @@ class AgentSeat:
 
     def _judge(self, data: bytes) -> None:
         driver = self._driver
-        # Before it is parsed, so that the limit bounds the work, too.
+        # The message is counted before it is parsed, so that the limit bounds the work, too.
         self._allowance -= 1
         if self._allowance < 0:
             self.break_off("it sends more messages than it is asked for")
@@ -336,7 +337,7 @@ class _Stream:
             self._outbox.clear()  # the agent is gone; the listener finds out
         while self._outbox and self._call.is_free:
             data, at_handover = self._outbox.popleft()
-            # Before the send: no answer may come before its time has begun to run.
+            # The handover is reported before the send, because no answer may come before its time has begun to run.
             if at_handover is not None:
                 at_handover()
             self._call.send(data)

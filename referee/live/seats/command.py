@@ -1,4 +1,4 @@
-"""Agents that the referee starts: each is a process under a supervisor, with limited output."""
+"""Agents that the referee starts, each as a process under a supervisor and with limited output."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
-"""The maximum size of the stored beginning of an agent's output."""
+"""The maximum number of bytes stored from the beginning of an agent's output."""
 LOG_TAIL_BYTES = 64 * 1024
-"""The maximum size of the stored end of an agent's output; the middle is dropped."""
+"""The maximum number of bytes stored from the end of an agent's output; the middle is dropped."""
 GRACE_SECONDS = 2.0
 """The time allowed for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
@@ -31,7 +31,7 @@ _KILLED = 128
 
 
 def killed_by(number: int) -> str:
-    """Describe the end of a process by a signal; Python has names for only two of the real-time signals."""
+    """Describe the end of a process killed by a signal; Python has names for only two of the real-time signals."""
     with contextlib.suppress(ValueError):
         return f"was killed by {signal.Signals(number).name}"
     return f"was killed by signal {number}"
@@ -58,7 +58,7 @@ class AgentLog:
         self._dropped = 0
 
     def add(self, data: bytes) -> int:
-        """Add output, and drop and count the middle beyond the limits. Return the number of bytes parsed as telemetry."""
+        """Add output, and drop and count the middle beyond the limits; return the number of bytes of telemetry."""
         self.written += len(data)
         looked_at = self.telemetry.add(data)
         room = LOG_HEAD_BYTES - len(self._head)
@@ -77,7 +77,7 @@ class AgentLog:
         return looked_at
 
     def text(self) -> str:
-        """Return the stored output, with a note on the dropped bytes."""
+        """Return the stored output, with a note about the dropped bytes."""
         gap = f"\n... {self._dropped} bytes dropped ...\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + b"".join(self._tail)).decode(errors="replace")
 
@@ -104,7 +104,7 @@ class AgentProcess:
         self.log = AgentLog()
         self.box = box
         self._process = process
-        # The log is looked up at each call: `dogana replay --bot` begins a new one at each question.
+        # The log is looked up at each call, because `dogana replay --bot` begins a new one at each question.
         self._output = Output(output, lambda data: self.log.add(data))
 
     @property
@@ -118,7 +118,7 @@ class AgentProcess:
 
     @property
     def supervisor(self) -> int:
-        """The id of the supervisor, the process above all processes of the agent."""
+        """The id of the supervisor, which is the ancestor of all the agent's processes."""
         return self._process.pid
 
     @staticmethod
@@ -140,7 +140,7 @@ class AgentProcess:
             program = shutil.which(name, path=environment.get("PATH"))
         if program is None:
             raise CannotStart(f"there is no program {name!r} that can be run")
-        # What a killed bot has printed would be lost in Python's buffer.
+        # Otherwise, text that a killed bot has printed would be lost in Python's buffer.
         unbuffered = {**environment, "PYTHONUNBUFFERED": "1"}
         return await AgentProcess._supervised([program, *argv[1:]], unbuffered, folder, None)
 
@@ -162,7 +162,7 @@ class AgentProcess:
         words: Sequence[str], environment: Mapping[str, str], folder: Path | None, box: Box | None
     ) -> AgentProcess:
         """Start a supervisor with these arguments."""
-        # A pipe of our own: asyncio would wait until all holders of the process's standard output have ended.
+        # The pipe is our own, because asyncio would wait until all holders of the process's standard output have ended.
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -187,7 +187,7 @@ class AgentProcess:
             os.close(ours)
             raise
         finally:
-            # Only the agent's processes hold this end now: the output ends with the last of them.
+            # Only the agent's processes hold this end now, so the output ends when the last of them does.
             os.close(theirs)
         orphans.own_started(process.pid)
         return AgentProcess(process, ours, box)
@@ -197,7 +197,7 @@ class AgentProcess:
         self._output.read_on()
 
     async def ended(self) -> str:
-        """Wait for the end of the agent, and describe it."""
+        """Wait for the agent to end, and describe its end."""
         status = await self._process.wait()
         ended = f"exited with status {status}"
         if status < 0:
@@ -228,4 +228,4 @@ class AgentProcess:
         orphans.kill_adopted()
         await self._output.finish()
         if self.box is not None:
-            await asyncio.to_thread(self.box.end)  # in a thread: the kernel takes milliseconds for this
+            await asyncio.to_thread(self.box.end)  # in a thread, because the kernel takes milliseconds for this

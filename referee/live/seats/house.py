@@ -1,4 +1,4 @@
-"""The report of a failed house bot: one line, and a file with the position in which it failed."""
+"""The report on a failed house bot: one line, and a file with the position in which it failed."""
 
 from __future__ import annotations
 

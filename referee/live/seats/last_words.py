@@ -1,4 +1,4 @@
-"""The reason why a local bot has ended: one line for its author, taken from its last output."""
+"""Find the reason why a local bot has ended, as one line for its author, taken from its last output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
-    """Describe the end of a bot before it joined, with the reason and a remedy if they are known.
+    """Describe the end of a bot that has not joined, with the reason and a remedy if they are known.
 
     Args:
         ended: the end of its process, in words.

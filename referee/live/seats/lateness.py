@@ -1,4 +1,4 @@
-"""The delay of the referee's threads: the only time that the referee credits to agents.
+"""Measure the delay of the referee's threads, which is the only time that the referee credits to agents.
 
 The event loop's thread reads and judges the answers of started agents (`referee/live/doors/listener.py`). Answers of remote agents
 pass through another thread first: gRPC's poller, which reads them from the socket. For each thread, Linux counts the time that
@@ -32,7 +32,7 @@ BEAT_SECONDS = 0.02
 _JITTER_SECONDS = 0.002
 """The maximum delay of a beat that counts as on time."""
 _LOOP_ROUNDS = 3
-"""The maximum number of turns of the event loop until a ready message has been passed on."""
+"""The maximum number of turns of the event loop that it takes to pass on a ready message."""
 
 
 class NoStatistics(DoganaError):
@@ -71,7 +71,7 @@ class Lateness:
         self._files: list[int] = []
         self._beat: asyncio.Handle | None = None
         self._was_late = 0.0
-        """The sum of the delays of all beats; used where the kernel does not count waits."""
+        """The total delay of all beats; used where the kernel does not count waits."""
         try:
             for thread in threads if counts_waits else ():
                 self._files.append(os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
@@ -99,11 +99,11 @@ class Lateness:
 
     def waited(self, now: ThreadTimes, since: ThreadTimes) -> float:
         """Return the maximum time that a message read at `now` can have waited, in seconds, if it arrived after `since`."""
-        since = max(since, self._idle)  # the later of the two: tuples compare by `at` first
+        since = max(since, self._idle)  # the later of the two, because tuples compare by `at` first
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
     def notice(self, now: float) -> None:
-        """Report an overdue beat: the loop may read a message that has just arrived before it runs the beat."""
+        """Report an overdue beat, because the loop may read a message that has just arrived before it runs the beat."""
         late = now - self._due
         if late > _JITTER_SECONDS:
             self._due = now

@@ -2,7 +2,7 @@
 
 When a parent ends, Linux gives its children to the nearest process above it that adopts orphans: a supervisor,
 otherwise the process that plays the match (`play`, or a worker of a ladder), otherwise the ladder's own process. Other
-systems have no such adoption, so this module finds nothing there.
+systems do not adopt orphans in this way, so this module finds nothing there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def own_started(pid: int) -> None:
 
 @contextlib.contextmanager
 def own_starting() -> Iterator[Callable[[int | None], None]]:
-    """Yield a function that registers a child started in this context; until then, no thread can kill the child."""
+    """Yield a function that registers a child started in this context; no thread can kill the child meanwhile."""
     with _looking:
 
         def started(pid: int | None) -> None:
@@ -69,7 +69,7 @@ def kill_adopted() -> None:
 
 def kill_children(spared: Container[int | None]) -> None:
     """Kill all children of this process, with the processes below them, except registered and spared ones."""
-    # In a loop, since the children of a killed process become ours.
+    # This is a loop, because the children of a killed process become ours.
     while orphans := _orphans(spared):
         for orphan in orphans:
             kill_below(orphan)

@@ -1,4 +1,4 @@
-"""Read the output of an agent at a limited cost for the referee: a full pipe stops an agent that writes faster.
+"""Read the output of an agent at a limited cost to the referee. A full pipe stops an agent that writes faster.
 
 The event loop that handles output also reads answers, so all agents wait while it handles the output of one. Reading
 therefore has an allowance, which grows with time. Each read and each byte use up some of it, and bytes parsed as
@@ -17,7 +17,7 @@ from referee.live.seats.telemetry import BEGINNING
 READ_BYTES = 65_536
 """The maximum size of a read: the capacity of a pipe."""
 RATE = 192 * 1024
-"""The growth of the allowance per second: a flood is read twice a second, at 128 KiB a second."""
+"""The growth of the allowance per second, with which a flood is read twice a second, at 128 KiB a second."""
 MOST = 1024 * 1024
 """The maximum allowance, and the initial one."""
 READ_COST = 32 * 1024
@@ -62,7 +62,7 @@ class Output:
             self._go_on()
 
     def read_on(self) -> None:
-        """Read all output so far at once, up to a limit, as the agent may write faster than this reads."""
+        """Read all output so far at once. There is a limit, because the agent may write faster than this reads."""
         left = LAST_COST
         while left > 0 and (data := self._next()):
             left -= self._cost_of(data)
@@ -89,7 +89,7 @@ class Output:
         allowance = min(MOST, self._allowance + (now - self._allowed_at) * RATE)
         self._allowance = allowance - self._cost_of(data)
         self._allowed_at = now
-        # Held output waits for another turn of the loop, which reads answers in between.
+        # Held output waits for another turn of the loop, so that answers are read in between.
         if self._allowance < 0 or self._held:
             self._rest()
             self._pause = self._loop.call_later(max(0.0, -self._allowance / RATE), self._go_on)

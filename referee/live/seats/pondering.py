@@ -23,7 +23,7 @@ class NoPondering:
         self._stopped = False
 
     def wake(self) -> None:
-        """Wake the agent; call this before a decision is sent, so that its time is not running yet."""
+        """Wake the agent; call this before a decision is sent, while its time is not running yet."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""Evidence that an agent could not start in time: its share of a processor, and the time that it waited for one.
+"""Evidence that an agent was kept from starting: its share of a processor, and the time that it waited for one.
 
 Linux counts each thread's running time and its waiting time for a processor (as in `lateness.py`). An agent was starved
 if one of its threads waited for more than a third of the time, while all its processes together had less than a quarter
@@ -24,9 +24,9 @@ from referee.sandbox.system import IS_LINUX, descendants
 TICK_SECONDS = 0.2
 """The interval between two checks of a starting agent."""
 WAITED_SHARE = 1 / 3
-"""The share of the time that the wait of a starved agent exceeds."""
+"""A starved agent has waited for more than this share of the time."""
 RAN_SHARE = 1 / 4
-"""The share of one processor that the processes of a starved agent do not reach."""
+"""The processes of a starved agent have together used less than this share of one processor."""
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -54,7 +54,7 @@ class Watched:
     """
 
     def __init__(self, supervisor: int) -> None:
-        """Begin to watch; `supervisor` is the id of the process above all of them."""
+        """Begin to watch; `supervisor` is the id of their common ancestor."""
         self.ran = self.waited = 0.0
         self._supervisor = supervisor
         self._began = time.monotonic()
@@ -64,7 +64,7 @@ class Watched:
     async def until_one_is_done(
         self, futures: Iterable[asyncio.Future[None] | asyncio.Future[str]], seconds: float
     ) -> None:
-        """Watch until one of the futures is done, or the time is over.
+        """Watch until one of the futures is done, or the time is up.
 
         The time is counted in ticks of the referee: an agent loses nothing while the referee is stopped.
         """
@@ -113,5 +113,5 @@ def _fields(stat: Path) -> list[str]:
 
 
 def is_starved(passed: float, ran: float, waited: float) -> bool:
-    """Return True if an agent was starved, by the passed time and its running and waiting times, in seconds."""
+    """Return True if an agent was starved, given the elapsed time and its running and waiting times, in seconds."""
     return waited > WAITED_SHARE * passed and ran < RAN_SHARE * passed

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 MAX_KEYS = 32
-"""The maximum number of keys of a bot in a match; further keys are ignored."""
+"""The maximum number of a bot's keys in a match; further keys are ignored."""
 MAX_LINE_BYTES = 1000
-"""The maximum length of a line of telemetry."""
+"""The maximum length of a telemetry line."""
 BEGINNING = b"dogana: "
-"""The beginning of a line of telemetry."""
+"""The prefix of a telemetry line."""
 _BEGINNING_OF_LINE = b"\n" + BEGINNING
 _PAIR = re.compile(rb"([a-z][a-z0-9_]{0,31})=([-+0-9.eE]{1,32})")
 
@@ -39,7 +39,7 @@ class Telemetry:
         self._series: dict[str, KeyValues] = {}
 
     def add(self, output: bytes) -> int:
-        """Parse more output; return the number of its bytes that belong to lines of telemetry."""
+        """Parse more output; return the number of its bytes that belong to telemetry lines."""
         first = output.find(b"\n")
         self._lengthen(output if first < 0 else output[:first])
         if first < 0:
