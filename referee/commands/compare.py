@@ -193,7 +193,7 @@ def compare(
                 files=fingerprints([new, old, *filled]),
                 games=_read_games(game),
                 options=read_options(with_openings(option or [], openings)),
-                # The plan contains the boards' numbers, so that --resume plays on the same boards after an update of Dogana.
+                # With the boards' numbers, --resume plays on the same boards even after an update of Dogana.
                 boards={name: dict(shipped_board(find(name))) for name in game},
                 is_field=field,
                 clock=str(read_clock(clock or DEFAULT_CLOCK)),

@@ -72,7 +72,7 @@ class Report:
                 game = match.plan.game.name
                 found.append({"game": game, "bot": word, "seat": seat.seat, "reason": reason})
                 err.print(f"{word}, seat {seat.seat}, was put out in {match.name} ({reason})", soft_wrap=True)
-                # This is printed only the first time, because a bot that fails in every match prints the same each time.
+                # Only the first time, because a bot that fails in every match prints the same each time.
                 if known.total() == 1:
                     _print_last_words(match.logs.get(seat.seat, ""))
         return found

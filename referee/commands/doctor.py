@@ -75,7 +75,7 @@ def _reason(measure: Measure) -> str:
 def _explain(measures: Sequence[Measure]) -> list[str]:
     """Return the lines after the verdict: a remedy for each missing measure, then the findings."""
     lines: list[str] = []
-    # `groupby` joins only neighbours. Measures with the same remedy are neighbours, and stay so because the sort is stable.
+    # `groupby` joins only neighbours. Measures with the same remedy stay neighbours, because the sort is stable.
     missing = sorted((measure for measure in measures if not measure.stands), key=lambda measure: not measure.is_needed)
     for (mend, commands), group in groupby(missing, key=lambda measure: (measure.mend, measure.commands)):
         lines.append("")

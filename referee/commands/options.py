@@ -29,7 +29,7 @@ OpeningsOption = Annotated[
     ),
 ]
 MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
-"""The largest limits of a bot, which exceed what any machine has. Linux allows at most 4,194,304 processes, see proc(5)."""
+"""The largest limits of a bot: more than any machine has. Linux allows at most 4,194,304 processes, see proc(5)."""
 MemoryOption = Annotated[
     int | None,
     typer.Option(

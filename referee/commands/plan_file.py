@@ -1,6 +1,6 @@
 """The file of a plan in a folder of records: reading, writing, and a lock that keeps two commands apart.
 
-The file of a plan is written before the first match, and always replaced as a whole, so it is complete even after a kill.
+The file is written before the first match, and always replaced as a whole, so it is complete even after a kill.
 """
 
 from __future__ import annotations

@@ -293,7 +293,7 @@ async def _play_one(
 
 
 def _address(listen: Listen, port: int) -> str:
-    """Return the address for agents and spectators: one of this machine's addresses if the referee listens on all of them."""
+    """Return the address for agents and spectators; if the referee listens on all addresses, return one of them."""
     host = listen.address.rpartition(":")[0]
     if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
         return f"{host}:{port}"

@@ -110,7 +110,8 @@ def mean(values: Sequence[float]) -> str:
 def share(values: Sequence[float]) -> str:
     """Return the mean of shares from 0 to 1 in percent, and Wilson's 95 % interval; a dash if there is only one share.
 
-    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so the interval is never too narrow for others.
+    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so the
+    interval is never too narrow for others.
     """
     count, centre = len(values), fmean(values)
     if count < 2:

@@ -47,7 +47,7 @@ def verify_log(
         found = check(file, trusted)
         added = None
         if previous is not None:
-            # This log is checked with its own key, which may be an earlier one; the comparison ties it to the trusted log.
+            # The log is checked with its own key, perhaps an earlier one; the comparison ties it to the trusted log.
             check(previous, None)
             added = compare(previous, file)
     except AuditError as error:

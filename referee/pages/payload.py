@@ -59,7 +59,7 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
-    """Return the numbers of tokens to drop and to insert until both continue alike, or of all the rest if that is too far away."""
+    """Return the numbers of tokens to drop and to insert until both continue alike; if that is too far away, of all."""
     # The shortest splice is tried first: the one that drops and inserts the fewest tokens in total.
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):

@@ -580,7 +580,7 @@ class Book:
             raise Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
         chain: list[PublicKey] = []
         for key, handed_over in self._keys:
-            # A key that its predecessor has not signed begins a new chain, for example after a loss. Trust does not carry over.
+            # A key that its predecessor has not signed begins a new chain, as after a loss. Trust does not carry over.
             if chain and handed_over:
                 chain.append(key)
             else:

@@ -40,8 +40,8 @@ def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -
 
     Args:
         path: the log.
-        trusted: the key that must have signed it, or have handed over to the signing key. With None, the last key in the log
-            itself is used, which proves only that the log is consistent with itself.
+        trusted: the key that must have signed it, or have handed over to the signing key. With None, the last key in
+            the log itself is used, which proves only that the log is consistent with itself.
         wanted: ids of the matches to look up.
 
     Raises:

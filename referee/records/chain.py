@@ -23,7 +23,7 @@ class ChainBroken(ValueError):
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return an object as the line after the one with hash `previous`, without a line break, and the hash of the new line."""
+    """Return the line of an object that follows the hash `previous`, without a line break, and the line's own hash."""
     return link_body(previous, _encode(data).encode())
 
 

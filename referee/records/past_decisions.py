@@ -186,7 +186,7 @@ class _Again:
         self._set_times()
         if kind == "action" and data["by"] == Decider.AGENT.value:
             return self._match.choose(seat, decision.number, self._answer(seat), self._now)
-        # The record does not contain refused answers. An unreadable answer gets the same strike, with the recorded reason.
+        # The record contains no refused answers. An unreadable answer gets the same strike, with the recorded reason.
         if kind == "strike" and data["reason"] == "illegal":
             return self._match.choose(seat, decision.number, Unreadable(str(data.get("detail", ""))), self._now)
         if closing is None:

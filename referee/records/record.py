@@ -121,7 +121,7 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Give the complete file its final name; return the hash of its last line, which identifies the whole record."""
+        """Give the complete file its final name; return the hash of its last line, which identifies the record."""
         try:
             # The content reaches the disk before the name does, and the name before anybody relies on the record.
             self._close(sync=True)
@@ -162,7 +162,7 @@ class RecordLine:
 class RecordLines(Sequence[RecordLine]):
     """The lines of a record whose chain has been checked.
 
-    Each access parses the line again, so the cost of refusing a record does not depend on the lines after the invalid one.
+    Each access parses the line again, so the cost of refusing a record does not depend on lines after the invalid one.
     Access to a line that is not a JSON object raises a `RecordError`.
     """
 

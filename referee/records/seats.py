@@ -42,7 +42,7 @@ class SeatRecord:
     timed_out: bool = False
     """True if the seat's time ran out, and the default has not been played yet."""
     completing: str = ""
-    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out; empty if there is none."""
+    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out, or empty."""
     charged: float = 0.0
     """The time charged for the seat's decisions, in seconds."""
     wall: float = 0.0

@@ -93,7 +93,7 @@ class Replay:
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line before the signature, which identifies the whole record.
         signature: the signature at the end, unchecked; None if there is none, or if the iteration has not reached it.
-        is_sealed: True if the record reveals its seed. If it does not and the caller gave no seed, chance is not checked.
+        is_sealed: True if the record reveals its seed. Without it or a seed from the caller, chance is not checked.
         dogana: the version of Dogana that wrote the record, as the record claims.
         actions_in_all: the number of actions, as the record claims.
         troubles: the strikes of the match so far, and the seats that went out.

@@ -157,7 +157,7 @@ def _preliminary(plan: TournamentPlan, results: Results) -> list[TournamentRound
 
 
 def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[SharedPlace]:
-    """Order the entrants of a knockout as in the file, or by the results of the rounds before it; struck-out entrants come last."""
+    """Order the entrants of a knockout as in the file, or by the rounds before it; struck-out entrants come last."""
     if plan.preliminary is Preliminary.NONE:
         return [SharedPlace([entrant]) for entrant in plan.competitors]
     played = TournamentCourse(rounds).played(results)
@@ -206,7 +206,7 @@ def _round_robin(plan: TournamentPlan) -> list[Company]:
     An entrant that joined later meets all earlier entrants at additional tables, so that no earlier match changes.
     """
     beginners = plan.beginners
-    # Places are drawn by lot, because the order of the file must not decide which pairs meet more often in a near design.
+    # Places are drawn by lot: the order of the file must not decide which pairs meet more often in a near design.
     place = LiveChance(plan.seed).stream("places in the design").permutation(len(beginners))
     tables = [[place[point] for point in block] for block in _design(plan)]
     tables += [[other, one] for one in range(len(beginners), len(plan.entrants)) for other in range(one)]

@@ -88,7 +88,7 @@ def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:
 
 @cache
 def _families() -> dict[tuple[int, int], tuple[int, Blocks]]:
-    """Read the table, which gives the modulus and the base blocks for each (n, k). A line is `n k lambda m: block; block`."""
+    """Read the modulus and the base blocks for each (n, k) from the table. A line is `n k lambda m: block; block`."""
     found = {}
     for line in resources.files(__package__).joinpath("families.txt").read_text(encoding="ascii").splitlines():
         head, _, tail = line.partition(":")

@@ -82,7 +82,7 @@ def fixtures(plan: TournamentPlan, companies: Sequence[Company]) -> list[Fixture
 def _block(plan: TournamentPlan, one: Company, game: int, block: int) -> list[Fixture]:
     """Return the matches of a block: one seed, in every rotation of an order that is drawn for each block."""
     label = plan.games[game].label
-    # This depends on the luck, not on the table, so that the challengers of a gauntlet get the same seats and neighbours.
+    # The luck decides, not the table, so that the challengers of a gauntlet get the same seats and neighbours.
     drawn = LiveChance(plan.seed).stream(f"order, {one.luck}, block {block}").permutation(len(one.order))
     order = [one.order[place] for place in drawn]
     return [

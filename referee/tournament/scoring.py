@@ -1,4 +1,4 @@
-"""The points of matches, the rule for faults, the tie-breaks, and the order that follows. All numbers are exact fractions."""
+"""The points of matches, the rule for faults, the tie-breaks, and the order that follows, in exact fractions."""
 
 from __future__ import annotations
 

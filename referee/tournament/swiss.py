@@ -67,7 +67,7 @@ def _pairs(field: tuple[int, ...], known: tuple[tuple[tuple[int, int], int], ...
     graph = networkx.Graph()
     for one, other in combinations(range(len(field)), 2):
         cost = again * met.get(_pair(field[one], field[other]), 0) + (other - one) ** 2
-        # Among the matchings with the most pairs, networkx finds the one with the largest weight, which has the smallest cost.
+        # Of the matchings with the most pairs, networkx finds the one with the largest weight: the smallest cost.
         graph.add_edge(one, other, weight=-cost)
     matching = networkx.max_weight_matching(graph, maxcardinality=True)
     return [(field[one], field[other]) for one, other in sorted(map(sorted, matching))]

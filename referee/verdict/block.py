@@ -77,7 +77,7 @@ def mean_score(scores: Sequence[BlockScore]) -> BlockScore:
 
 
 def beaten(result: Result, seat: int) -> float:
-    """Return the share of its rivals that a seat has beaten; a tie counts as half, and a seat that is out beats nobody."""
+    """Return the share of its rivals that a seat has beaten; a tie counts half, and a seat that is out beats nobody."""
     mine = result.seats[seat]
     if mine.outcome is not Outcome.PLAYED:
         return 0.0

@@ -76,7 +76,7 @@ def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
     if place.recorded():
         return True
     with suppress(TournamentError):
-        # This keeps a run from beginning before the file is written, because its first match would fix the old entrants.
+        # The lock keeps a run, whose first match would fix the old entrants, from beginning before the file is written.
         stack.enter_context(place.alone())
         return False
     return True

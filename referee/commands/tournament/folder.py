@@ -129,7 +129,7 @@ class TournamentFolder:
     # the facts fixed by the first match
 
     def fix(self, plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
-        """Store the plan and the hashes of the bots' files before the first match, so that `check` can compare them later.
+        """Store the plan and the hashes of the bots' files before the first match; `check` compares them later.
 
         Args:
             plan: the plan.

@@ -136,7 +136,7 @@ def bot_hashes(
         plan: the plan.
         directory: the folder to which paths are relative.
         without: files and folders to leave out, namely those that the tournament writes; they may be in a bot's folder.
-        limits: the limits; a bot that exceeds them is left out; None to hash all bots. A stranger's plan can name any folder.
+        limits: the limits beyond which a bot is left out; None to hash all bots. A stranger's plan can name any folder.
 
     Raises:
         TournamentError: if a file cannot be read.

@@ -103,7 +103,7 @@ def _check_records(
 
 
 def _check_record(plan: TournamentPlan, fixture: Fixture, path: Path) -> tuple[Result, str] | str:
-    """Return the result and the hash of a record, or the problem if the record is not valid or belongs to another match."""
+    """Return the result and hash of a record, or the problem if the record is not valid or belongs to another match."""
     try:
         found = verify_record(path, find)
     except RecordError as error:
