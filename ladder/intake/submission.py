@@ -77,7 +77,9 @@ def _take_in_and_enter(
                     ladder_key(home, store)
                     if not (artefact.was_there and is_known):
                         check_quota(home, store, author, artefact.content_hash)
-                    return _enter(store, artefact, name, author, who, at_tables=at_tables)
+                    entered = _enter(store, artefact, name, author, who, at_tables=at_tables)
+                    stays = True  # even if a signal comes before the file is closed
+                return entered
             except BaseException:
                 if not stays:
                     remove_version(home, artefact.content_hash)

@@ -232,6 +232,21 @@ def test_nothing_is_left_of_a_submission_to_a_ladder_that_cannot_be_opened(tmp_p
     assert folders(home) == before, "without what it knows"
 
 
+def test_the_files_of_a_version_stay_if_its_submission_is_interrupted_once_it_is_in(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Store) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        submit(home, bot(tmp_path, 1), "one", "ann")
+    monkeypatch.undo()
+    with Store(home.database, create=False) as store:
+        [version] = store.roster.versions().values()
+    Inspector(home.versions).check(version)
+
+
 def versions_before() -> str:
     return (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds")
 
