@@ -46,6 +46,8 @@ MAX_LINK_BYTES = 1024
 
 TAKING_IN = ".taking-in-"
 """The prefix of temporary folders for incoming bots; the process id follows."""
+TAKEN_IN_MODE = 0o555
+"""The mode of the folder of a version: bots that run as another user read it, and nobody writes to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ def take_in(
             folder.chmod(0o700)  # renaming a folder needs write access to it
             with contextlib.suppress(OSError):  # somebody else has just submitted the same files
                 folder.rename(target)
-            target.chmod(0o555)
+            target.chmod(TAKEN_IN_MODE)
             sync_folder(versions)
         return Artefact(content_hash, manifest.run, manifest.games, manifest.language, was_there)
     except OSError as error:

@@ -247,6 +247,14 @@ def test_the_files_of_a_version_stay_if_its_submission_is_interrupted_once_it_is
     Inspector(home.versions).check(version)
 
 
+def test_the_files_that_a_killed_submission_has_left_closed_are_opened_by_the_next(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    closed = home.versions / take_in(bot(tmp_path, 2), home.versions).content_hash
+    closed.chmod(0o700)  # as it is between its last two steps: a bot that runs as another user could not read it
+    submit(home, bot(tmp_path, 2), "two", "ann")
+    assert closed.stat().st_mode & 0o777 == 0o555
+
+
 def versions_before() -> str:
     return (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds")
 
