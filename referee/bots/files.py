@@ -136,9 +136,10 @@ def take_in(
         manifest = read_manifest(path, folder, programs or ":".join(search_path(runtimes)), program)
         content_hash = hash_of(folder)
         target = versions / content_hash
-        if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
-            make_writable(target)
-            target.rename(scratch / "changed")
+        with contextlib.suppress(FileNotFoundError):  # a pruning removes it while it is read
+            if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
+                make_writable(target)
+                target.rename(scratch / "changed")
         was_there = target.exists()
         if not was_there:
             make_read_only(folder)
