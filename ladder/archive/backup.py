@@ -12,7 +12,7 @@ from ladder.archive.archive import Archive
 from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
-from referee.files import replacing
+from referee.files import replacing, write_private
 
 
 def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> int:
@@ -36,7 +36,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
             copies = [Path(scratch) / home.database.name]
-            store.file.copy_to(copies[0])
+            keys = _copy_with_keys(home, store, copies[0])
             if home.archive.exists():
                 copies.append(Path(scratch) / home.archive.name)
                 with Archive(home.archive, create=False) as archive:
@@ -44,8 +44,10 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
             with tarfile.open(fileobj=target, mode="w") as tar:
                 for copy in copies:
                     tar.add(copy, copy.name)
-                for key in home.folder.glob("key.*"):
-                    tar.add(key, key.name)
+                for name, data in keys.items():
+                    key = Path(scratch) / name
+                    write_private(key, data)
+                    tar.add(key, name)
                 _add_versions(tar, home)
             target.flush()
             os.fsync(target.fileno())
@@ -59,6 +61,25 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
 
 def _taken(file: Path) -> LadderError:
     return LadderError(f"{file} is there already; --force replaces it")
+
+
+def _copy_with_keys(home: Home, store: Store, file: Path) -> dict[str, bytes]:
+    """Copy the database, and return the files of the key that it names, by name: another command may replace the key meanwhile."""
+    while True:
+        keys = _keys(home)
+        store.file.copy_to(file)
+        if _keys(home) == keys:
+            return keys
+
+
+def _keys(home: Home) -> dict[str, bytes]:
+    """Return the files of the key by name, including a new one that is not in its place yet."""
+    found = {}
+    for path in home.folder.glob("key.*"):
+        if path.suffix != ".part":  # see `unfinished`
+            with contextlib.suppress(FileNotFoundError):  # it has just been put in its place
+                found[path.name] = path.read_bytes()
+    return found
 
 
 def _add_versions(tar: tarfile.TarFile, home: Home) -> None:

@@ -41,7 +41,8 @@ def announce(store: Store, terms: TournamentTerms) -> None:
     """Announce an event.
 
     Raises:
-        LadderError: if its terms contradict each other or the game, or its name is taken or could be confused with another.
+        LadderError: if its terms contradict each other or the game, its name is taken or could be confused with another, or its
+            closing time has passed while this waited for the ladder.
     """
     with store.writing():
         for one in store.tournaments.all():
@@ -54,7 +55,10 @@ def announce(store: Store, terms: TournamentTerms) -> None:
                 )
         if problem := _problem(terms):
             raise LadderError(problem)
-        store.tournaments.announce(terms)
+        at = now()  # also the time in the log, in which no event is announced after its close
+        if terms.closes <= at:
+            raise LadderError(f"{terms.closes} has passed meanwhile; an event must close in the future")
+        store.tournaments.announce(terms, at)
         store.log.note_act(ORGANISER_NAME, "event new", terms.name)
 
 

@@ -108,13 +108,18 @@ def close_due(store: Store) -> list[LadderTournament]:
 
     Only a run qualifies versions and counts matches, so nothing that happened after the closing time affects the entrants.
     """
-    due = [one for one in store.tournaments.all() if one.phase is Phase.OPEN and one.terms.closes <= now()]
-    for one in due:
+    closed = []
+    for due in [one for one in store.tournaments.all() if one.phase_at(now()) is Phase.CLOSED]:
         # The fit can take seconds. It is cached here, before the transaction, so that nobody has to wait for the log.
-        _seeding(store, one.terms.conditions)
+        _seeding(store, due.terms.conditions)
         with store.writing():
+            # Meanwhile it may have been cancelled, or the clock set back: then a close would contradict the log.
+            one, at = store.tournaments.find(due.terms.name), now()
+            if one.phase_at(at) is not Phase.CLOSED:
+                continue
             # Inside the closing transaction, because a recomputation chooses again from the views just before the close.
             found = entry_list(store, one.terms)
             left_out = [(version, reason[:MAX_REASON_CHARACTERS]) for version, reason in found.left_out[:MAX_LEFT_OUT]]
-            store.tournaments.close(one, found.entrants, left_out)
-    return due
+            store.tournaments.close(one, found.entrants, left_out, at)
+            closed.append(one)
+    return closed

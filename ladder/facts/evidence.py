@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from ladder.facts.entries import now
 from ladder.facts.log import Log
 from ladder.facts.schedule import SEED, Schedule
 from ladder.model.match import seed_of
@@ -153,14 +154,15 @@ class Evidence:
 
         Yields:
             The id; the time when the match ended, in ISO 8601, UTC, or None if the match does not count; and True if a
-            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained.
+            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained. A seed that was
+            revealed while the clock was ahead counts only from that time on: see `record_pruned_at`.
         """
         for some in batches(match_ids, _AT_A_TIME):
             # Left joins: the matches of qualifications and trials are in none of these tables.
             rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (
-                    sealed_at is null or {_RETAINED.format(bots=":bots", one_block_of=":one_block_of")}
+                    sealed_at is null or sealed_at > :now or {_RETAINED.format(bots=":bots", one_block_of=":one_block_of")}
                 ) as stays
                 from json_each(:matches) as named
                 left join matches on matches.id = named.value
@@ -169,6 +171,7 @@ class Evidence:
                 """,  # noqa: S608
                 {
                     "matches": json.dumps(some),
+                    "now": now(),
                     "bots": json.dumps(list(retained.bots)),
                     "one_block_of": retained.one_block_of,
                 },

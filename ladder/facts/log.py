@@ -18,10 +18,10 @@ class Log:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    def append(self, kind: str, content: Mapping[str, Any]) -> None:
+    def append(self, kind: str, content: Mapping[str, Any], at: str = "") -> None:
         """Add an event with all its consequences; see `entries.append`."""
         with self._file.writing():
-            append(self._file.db.conn, kind, content)
+            append(self._file.db.conn, kind, content, at)
 
     def lines(self, after: int = 0) -> Iterator[str]:
         """Read the lines of all events after this event number; within `reading`, all reads come from one snapshot."""

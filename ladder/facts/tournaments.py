@@ -38,24 +38,35 @@ class Tournaments:
         self._roster = roster
         self._schedule = schedule
 
-    def announce(self, terms: TournamentTerms) -> None:
-        """Announce an event: draw its seed, and commit to it."""
+    def announce(self, terms: TournamentTerms, at: str) -> None:
+        """Announce an event at a time before its close, as the ladder writes it: draw its seed, and commit to it."""
         seed = secrets.randbits(62)
         with self._file.writing():
-            self._log.append("tournament", {**terms.fields, "seed_commitment": commitment(terms.name, seed)})
+            self._log.append("tournament", {**terms.fields, "seed_commitment": commitment(terms.name, seed)}, at)
             [one] = [one for one in self.all() if one.terms.name == terms.name]
             self._file.write("insert into tournament_seeds (tournament, seed) values (?, ?)", [one.id, seed])
 
     def close(
-        self, one: LadderTournament, entrants: Sequence[EnteredVersion], left_out: Sequence[tuple[Version, str]]
+        self,
+        one: LadderTournament,
+        entrants: Sequence[EnteredVersion],
+        left_out: Sequence[tuple[Version, str]],
+        at: str,
     ) -> None:
-        """Close an event: store its entrants, in the order of their seeding, and the versions left out, with the reasons."""
+        """Close an event at a time that is not before the announced one.
+
+        Args:
+            one: the event.
+            entrants: the entrants, in the order of their seeding.
+            left_out: the versions left out, with the reasons.
+            at: the time, as the ladder writes it.
+        """
         fields = {
             "tournament": one.terms.name,
             "entrants": [{"version": each.version.label, "place": each.place} for each in entrants],
             "left_out": [{"version": version.label, "reason": reason} for version, reason in left_out],
         }
-        self._log.append("tournament_closed", fields)
+        self._log.append("tournament_closed", fields, at)
 
     def end(self, one: LadderTournament) -> None:
         """End an event, or cancel it before its close, and reveal its seed."""

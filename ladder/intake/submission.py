@@ -19,7 +19,7 @@ from ladder.operation.errors import BadName, CannotPlay, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import check_room
 from referee.bots.errors import DiskFull
-from referee.bots.files import Artefact, check_path, hash_of, take_in
+from referee.bots.files import TAKEN_IN_MODE, Artefact, check_path, hash_of, take_in
 from referee.registry import house_bots
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
@@ -66,8 +66,12 @@ def _take_in_and_enter(
         # The files are copied outside the lock, so that other authors can submit while a large bot is copied.
         artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
-            if not (home.versions / artefact.content_hash).exists():  # a pruning has removed the files
+            files = home.versions / artefact.content_hash
+            if not files.exists():  # a pruning has removed the files
                 continue
+            files.chmod(
+                TAKEN_IN_MODE
+            )  # a process that was killed while it put them here, or removed them, may have left them closed
             # True if the files must survive an error, because a version uses them.
             stays = artefact.was_there
             try:
@@ -77,7 +81,9 @@ def _take_in_and_enter(
                     ladder_key(home, store)
                     if not (artefact.was_there and is_known):
                         check_quota(home, store, author, artefact.content_hash)
-                    return _enter(store, artefact, name, author, who, at_tables=at_tables)
+                    entered = _enter(store, artefact, name, author, who, at_tables=at_tables)
+                    stays = True  # even if a signal comes before the file is closed
+                return entered
             except BaseException:
                 if not stays:
                     remove_version(home, artefact.content_hash)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -82,6 +83,8 @@ class LadderServer(LadderServicer):
         self._limits = limits
         self._tokens = Tokens(home.database, limits.guesses)
         self._watchers = CallLimit(limits.calls.watchers, "spectators", MAX_WATCHERS_OF_ONE)
+        self._connecting: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        """Locks, by version: connections are stored in their order, so that the newest one stays."""
         self._server: grpc.aio.Server | None = None
         self.port = 0
         """The TCP port."""
@@ -251,7 +254,8 @@ class LadderServer(LadderServicer):
         # The time distinguishes this connection from a newer one of the same version.
         older, since = self._at_home.enter(client), now()
         try:
-            await self._changes.run(connect, self._home, client.version, matches, since)
+            async with self._connecting.setdefault(client.version.id, asyncio.Lock()):
+                await self._changes.run(connect, self._home, client.version, matches, since)
             note("connected", bot=client.version.label, matches=matches)
             for other in older:
                 await leave(other)

@@ -243,7 +243,9 @@ class OpenTables:
             LadderError: if the folder was replaced, or the files of a bot are damaged.
         """
         if not self._is_ours():
-            raise LadderError("the folder of the tables was replaced; nobody can play until the pages are restarted")
+            raise LadderError(
+                "the folder of the tables was replaced or removed; nobody can play until the pages are restarted"
+            )
         # No other table is made while files are checked and the process starts, so the limits are still met when the table is added.
         async with self._laying:
             hosted = 0 if not versions else sum(bot in versions for bot in request.bots)
@@ -365,8 +367,11 @@ class OpenTables:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
-        """Return True if the folder is still the locked one, because another program may have replaced it."""
-        return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
+        """Return True if the folder is still the locked one, because another program may have replaced or removed it."""
+        try:
+            return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
+        except FileNotFoundError:
+            return False
 
     def _sweep(self) -> None:
         """Remove the files of unfinished matches, and of finished ones that are too old or too many."""

@@ -46,6 +46,8 @@ MAX_LINK_BYTES = 1024
 
 TAKING_IN = ".taking-in-"
 """The prefix of temporary folders for incoming bots; the process id follows."""
+TAKEN_IN_MODE = 0o555
+"""The mode of the folder of a version: bots that run as another user read it, and nobody writes to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,16 +137,17 @@ def take_in(
         manifest = read_manifest(path, folder, programs or ":".join(search_path(runtimes)), program)
         content_hash = hash_of(folder)
         target = versions / content_hash
-        if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
-            make_writable(target)
-            target.rename(scratch / "changed")
+        with contextlib.suppress(FileNotFoundError):  # a pruning removes it while it is read
+            if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
+                make_writable(target)
+                target.rename(scratch / "changed")
         was_there = target.exists()
         if not was_there:
             make_read_only(folder)
             folder.chmod(0o700)  # renaming a folder needs write access to it
             with contextlib.suppress(OSError):  # somebody else has just submitted the same files
                 folder.rename(target)
-            target.chmod(0o555)
+            target.chmod(TAKEN_IN_MODE)
             sync_folder(versions)
         return Artefact(content_hash, manifest.run, manifest.games, manifest.language, was_there)
     except OSError as error:

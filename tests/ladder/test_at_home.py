@@ -24,7 +24,8 @@ from ladder.archive.recompute import compare
 from ladder.facts.standings import Status, candidates, statuses
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
-from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot
+from ladder.intake.offer import MAX_MATCHES_AT_HOME, OfferedBot, disconnect
+from ladder.intake.offer import connect as store_connection
 from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
 from ladder.operation.home import Home
 from ladder.operation.limits import CallLimits, Limits
@@ -429,6 +430,42 @@ async def test_a_newer_connection_of_the_same_version_takes_the_place_of_the_old
         await first[0].close()
         assert connections(home) == 1
         await second[0].close()
+
+
+async def test_of_two_connections_that_wait_to_be_stored_the_newer_stays(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    stored: list[str] = []
+    removed: list[object] = []
+    is_free = threading.Event()
+
+    def slowly(home: Home, version: Version, matches: int, since: str) -> None:
+        begun.append(since)
+        if len(begun) == 1:
+            is_free.wait()
+        store_connection(home, version, matches, since)
+        stored.append(since)
+
+    def noted(*arguments: Any) -> None:
+        disconnect(*arguments)
+        removed.append(arguments)
+
+    monkeypatch.setattr(server, "connect", slowly)
+    monkeypatch.setattr(server, "disconnect", noted)
+    with on_a_server(home) as address:
+        first = await connect(address, tokens["ann"])
+        await until(lambda: len(begun) == 1)
+        second = await connect(address, tokens["ann"])
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.5):  # enough to be stored before the first
+                await until(lambda: bool(stored))
+        is_free.set()
+        await message_of(second[1], "connected")
+        await until(lambda: len(stored) == 2 and bool(removed))
+        assert connections(home) == 1
+        for channel, _ in (first, second):
+            await channel.close()
 
 
 async def test_a_newer_version_lets_the_older_leave(home: Home, tokens: dict[str, str]) -> None:

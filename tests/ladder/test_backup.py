@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from ladder.archive.backup import backup
+from ladder.archive.key import ladder_key, new_key
+from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
@@ -72,6 +74,30 @@ def test_a_backup_does_not_replace_a_file_that_has_appeared_while_it_was_made(
         backup(Home(tmp_path / "home"), store, file)
     assert file.read_text() == "mine"
     assert {path.name for path in tmp_path.iterdir()} == {"home", "mine.tar"}
+
+
+def test_a_backup_has_the_key_that_its_database_names_though_another_one_replaces_it_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, copy_to = Home(tmp_path / "home"), SqliteFile.copy_to
+    home.make()
+
+    def neighbour(*arguments: Any) -> None:
+        copy_to(*arguments)
+        monkeypatch.undo()
+        with Store(home.database, create=False) as own:
+            new_key(home, own, replace=True)
+
+    with ladder(home.folder) as store:
+        ladder_key(home, store)
+        monkeypatch.setattr(SqliteFile, "copy_to", neighbour)
+        backup(home, store, tmp_path / "mine.tar")
+    with tarfile.open(tmp_path / "mine.tar") as whole:
+        whole.extractall(tmp_path / "restored", filter="data")
+    restored = Home(tmp_path / "restored")
+    assert restored.key.stat().st_mode & 0o777 == 0o600
+    with Store(restored.database, create=False) as store:
+        assert ladder_key(restored, store).public.text == store.log.key()
 
 
 def test_a_backup_replaces_the_file_that_a_link_leads_to(tmp_path: Path) -> None:

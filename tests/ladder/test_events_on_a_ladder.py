@@ -6,10 +6,12 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ladder.archive.retention import prune_versions
+from ladder.facts import entering
 from ladder.facts.announcing import announce, cancel, read_closing
 from ladder.facts.entering import close_due, entry_list
 from ladder.facts.standings import retire, standings
@@ -340,6 +342,36 @@ def test_a_closing_time_needs_a_zone_and_lies_ahead(clock: Clock, text: str, rea
     with pytest.raises(LadderError, match=reason):
         read_closing(text)
     assert read_closing("2126-12-18T19:00+01:00") == CLOSES
+
+
+def test_an_event_whose_close_passes_while_its_announcement_waits_is_refused(store: Store, clock: Clock) -> None:
+    clock.pass_the_close()
+    with pytest.raises(LadderError, match="has passed meanwhile; an event must close in the future"):
+        announce(store, terms())
+    assert store.tournaments.all() == []
+
+
+@pytest.mark.parametrize("neighbour", ["cancels it", "sets the clock back"])
+def test_what_happens_while_the_entrants_are_computed_is_heeded_at_the_close(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch, neighbour: str
+) -> None:
+    announce(store, terms())
+    noon = clock.at
+    clock.pass_the_close()
+    seeding = entering._seeding
+
+    def meanwhile(*arguments: Any) -> dict[int, int]:
+        monkeypatch.setattr(entering, "_seeding", seeding)
+        clock.at = noon
+        if neighbour == "cancels it":
+            cancel(store, "final")
+            clock.pass_the_close()
+        return seeding(*arguments)
+
+    monkeypatch.setattr(entering, "_seeding", meanwhile)
+    assert close_due(store) == []
+    assert store.tournaments.find("final").phase is (Phase.CANCELLED if neighbour == "cancels it" else Phase.OPEN)
+    assert differences(store) == []  # the log is as it must be
 
 
 def test_an_event_can_be_cancelled_only_before_it_closes(store: Store, clock: Clock) -> None:

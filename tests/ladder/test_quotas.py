@@ -20,6 +20,7 @@ from ladder.model.match import Version
 from ladder.operation.errors import CannotPlay, LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.play.qualifying import enter_house_bots
+from referee.bots import files
 from referee.bots.files import take_in
 from tests.commands.conftest import Dogana, dogana
 
@@ -230,6 +231,46 @@ def test_nothing_is_left_of_a_submission_to_a_ladder_that_cannot_be_opened(tmp_p
     with pytest.raises(LadderError):
         submit(home, bot(tmp_path, 1), "one", "ann")
     assert folders(home) == before, "without what it knows"
+
+
+def test_the_files_of_a_version_stay_if_its_submission_is_interrupted_once_it_is_in(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: Store) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        submit(home, bot(tmp_path, 1), "one", "ann")
+    monkeypatch.undo()
+    with Store(home.database, create=False) as store:
+        [version] = store.roster.versions().values()
+    Inspector(home.versions).check(version)
+
+
+def test_the_files_that_a_killed_submission_has_left_closed_are_opened_by_the_next(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    closed = home.versions / take_in(bot(tmp_path, 2), home.versions).content_hash
+    closed.chmod(0o700)  # as it is between its last two steps: a bot that runs as another user could not read it
+    submit(home, bot(tmp_path, 2), "two", "ann")
+    assert closed.stat().st_mode & 0o777 == 0o555
+
+
+def test_files_that_a_pruning_removes_while_the_same_are_submitted_are_put_there_again(
+    tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = submit(home, bot(tmp_path, 1), "one", "ann")
+    read = files.hash_of
+
+    def pruned_meanwhile(folder: Path) -> str:
+        if folder == home.versions / first.content_hash:
+            monkeypatch.undo()
+            remove_version(home, first.content_hash)
+        return read(folder)
+
+    monkeypatch.setattr(files, "hash_of", pruned_meanwhile)
+    assert submit(home, bot(tmp_path, 1), "one", "ann") == (first, False)
+    Inspector(home.versions).check(first)
 
 
 def versions_before() -> str:

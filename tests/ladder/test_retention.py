@@ -27,6 +27,7 @@ from ladder.archive.key import ladder_key
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.sealing import seal_blocks
+from ladder.facts import entries
 from ladder.facts.store import Store
 from ladder.http.requests.visit import Site
 from ladder.intake.authors import Authors
@@ -53,7 +54,7 @@ from tests.ladder.archived import (
     remove_record,
 )
 from tests.ladder.in_process import dogana
-from tests.ladder.made import ladder, next_matches
+from tests.ladder.made import CONDITION, ladder, next_matches
 from tests.ladder.real_ladder import play_really, write_log
 from tests.web.served import serving_pages
 
@@ -116,6 +117,20 @@ def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home:
     assert list(store.history.all_played()) == before
     found = compare(home, store)
     assert (found.problems, found.lost.count, found.pruned) == ([], 0, len(gone))
+
+
+def test_a_record_that_was_sealed_while_the_clock_was_ahead_stays_until_then(
+    home: Home, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = store.schedule.unfinished(CONDITION)
+    for match in waiting:
+        play_really(home, store, match)
+    with monkeypatch.context() as clock:
+        clock.setattr(entries, "now", lambda: "2999-01-01T00:00:00.000+00:00")
+        assert list(seal_blocks(home, store)) == []
+    prune(home, store, LATER, None)
+    assert {match.match_id for match in waiting} < set(recorded(home))
+    assert compare(home, store).problems == []  # nothing is missing that no pruning explains
 
 
 def test_what_is_younger_stays(home: Home, store: Store) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import select
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
 
 from ladder.facts.store import Store
 from ladder.http.api.api import PREFIX
+from ladder.http.requests.changes import Changes
 from ladder.http.requests.visit import Site
+from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits
 from ladder.operation.meter import Allowance, Meter
@@ -250,3 +254,40 @@ def test_an_upload_that_stops_keeps_its_author_from_another_until_it_is_forgotte
     wait_for_no_uploads(home)
     raw.close()
     wait_until(lambda: send(client, tokens["new"], bot="again").status_code == 200)
+
+
+@pytest.mark.parametrize("by", ["program", "browser"])
+def test_what_is_still_being_sent_when_its_token_is_revoked_is_not_taken_in(
+    home: Home, client: httpx.Client, tokens: dict[str, str], by: str
+) -> None:
+    path = f"{PREFIX}/submissions?bot=late&file=bot.py&sha256={hashlib.sha256(BOT).hexdigest()}"
+    whole = httpx.Request("POST", client.base_url.join(path), content=BOT)
+    whole.headers["authorization"] = f"Bearer {tokens['new']}"
+    if by == "browser":
+        whole = httpx.Request(
+            "POST", client.base_url.join("/submit"), data={"bot": "late"}, files={"file": ("bot.py", BOT)}
+        )
+        whole.headers["cookie"] = f"dogana={tokens['new']}"
+    data = whole.read()
+
+    def revoked_meanwhile() -> Iterator[bytes]:
+        middle = data.index(BOT) + 1
+        yield data[:middle]
+        wait_until(lambda: list(home.versions.glob(".receiving-*")))
+        with Authors(home.database, create=False) as authors:
+            authors.revoke("new")
+        yield data[middle:]
+
+    assert client.post(whole.url, content=revoked_meanwhile(), headers=whole.headers).status_code == 401
+    wait_for_no_uploads(home)
+    with Store(home.database, create=False) as store:
+        assert "late" not in {one.bot for one in store.roster.versions().values()}
+
+
+async def test_a_bot_that_has_arrived_may_take_longer_to_be_taken_in_than_to_arrive() -> None:
+    limits = Limits(upload_seconds=0.05)
+    changes, upload = Changes(limits), Mock()
+    upload.take_in.side_effect = lambda *, executable: time.sleep(2 * limits.upload_seconds)
+    async with changes.uploading("ann") as limit:
+        await changes.take_in(upload, limit, executable=False)
+    changes.threads.close()

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -26,10 +27,12 @@ from ladder.http.people.play import COOKIE
 from ladder.http.publishing import serving
 from ladder.http.publishing.serving import config_of
 from ladder.http.requests.visit import Site
+from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.limits import Limits, TableLimits
 from ladder.operation.meter import Allowance, Meter
 from ladder.tables import open_tables, table_request
+from ladder.tables.open_tables import OpenTables
 from ladder.tables.table_request import offered_options, read_table_request
 from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
@@ -561,7 +564,16 @@ def test_matches_in_a_folder_that_took_the_place_of_another_are_left_alone(
     person.post(f"{earlier.path}/leave")  # its tables are swept
     table.play_out()
     refused = person.post(f"/play/{GAME}", data={"seats": "2"})
-    assert (refused.status_code, "was replaced" in refused.text) == (400, True)
+    assert (refused.status_code, "was replaced or removed" in refused.text) == (400, True)
+
+
+async def test_where_the_folder_of_the_tables_was_removed_nobody_can_play_and_the_pages_end_as_usual(
+    home: Home,
+) -> None:
+    async with OpenTables(home.tables, None, TableLimits()) as tables:
+        home.tables.rmdir()
+        with pytest.raises(LadderError, match="the folder of the tables was replaced or removed"):
+            await tables.lay(Mock(), {}, "here")
 
 
 def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None:

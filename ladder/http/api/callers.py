@@ -54,13 +54,19 @@ class Callers:
             Unauthenticated: if the token is invalid or malformed.
             TooMuch: if the caller has sent too many invalid tokens or requests.
         """
-        caller = await self._identified(request)
+        caller = await self.identified(request)
         if caller.author:
             of_this_call(author=caller.author)
         self.limits.requests.take(name_of(caller, request), requests)
         return caller
 
-    async def _identified(self, request: Request) -> Caller:
+    async def identified(self, request: Request) -> Caller:
+        """Return the caller, without a charge.
+
+        Raises:
+            Unauthenticated: if the token is invalid or malformed.
+            TooMuch: if the caller has sent too many invalid tokens.
+        """
         header = request.headers.get("authorization")
         if header is None:
             return ANYBODY

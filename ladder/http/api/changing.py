@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
@@ -62,15 +63,17 @@ class ChangesByPrograms:
         try:
             caller = await self._callers.caller(request)
             check_is_author(caller)
-            async with self._changes.uploading(caller.author):
-                answer = await self._receive(request, caller, stream)
+            async with self._changes.uploading(caller.author) as limit:
+                answer = await self._receive(request, caller, stream, limit)
         except (DoganaError, OSError):
             await drained(stream)  # a client that is still sending would not read why it is refused
             raise
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer
 
-    async def _receive(self, request: Request, caller: Caller, stream: AsyncIterator[bytes]) -> SubmitAnswer:
+    async def _receive(
+        self, request: Request, caller: Caller, stream: AsyncIterator[bytes], limit: asyncio.Timeout
+    ) -> SubmitAnswer:
         size, wanted = length_of(request), read_request(request, SubmitRequest)
         assert isinstance(wanted, SubmitRequest)  # noqa: S101 it is what was read
         of_this_call(about=wanted.bot)
@@ -83,4 +86,5 @@ class ChangesByPrograms:
                 await self._changes.threads.run(upload.write, data)
                 request.scope[RECEIVED] = request.scope.get(RECEIVED, 0) + len(data)
             upload.check(wanted.sha256)
-            return await self._changes.take_in(upload, executable=wanted.executable)
+            await self._callers.identified(request)  # the token may have been revoked meanwhile
+            return await self._changes.take_in(upload, limit, executable=wanted.executable)

@@ -6,6 +6,7 @@ our own pages, and goes through the desk, as all changes do.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
@@ -132,11 +133,20 @@ class Author:
             Unauthenticated: if the browser is not logged in.
         """
         check_same_origin(self._site, request)
+        caller = await self._author(request)
+        of_this_call(address=address_of(request), author=caller.author)
+        self._limits.requests.take(name_of(caller, request))
+        return caller
+
+    async def _author(self, request: Request) -> Caller:
+        """Return the author who is logged in.
+
+        Raises:
+            Unauthenticated: if nobody is.
+        """
         caller = await self._lookups.run(visitor, self._tokens, self._site, request)
         if not caller.author:
             raise Unauthenticated("log in first; if you were logged in, your token was revoked or has expired")
-        of_this_call(address=address_of(request), author=caller.author)
-        self._limits.requests.take(name_of(caller, request))
         return caller
 
     # bots
@@ -158,8 +168,8 @@ class Author:
         sent: dict[str, str] = {}
         stream = prompt_pieces(request, self._limits.piece_seconds)
         try:
-            async with self._changes.uploading(caller.author):
-                answer = await self._receive(Desk(self._home, caller), caller, request, stream, length, sent)
+            async with self._changes.uploading(caller.author) as limit:
+                answer = await self._receive(caller, request, stream, length, sent, limit)
         except (DoganaError, OSError) as error:
             await drained(stream)
             found = refused(self._refusals, request, "submit", error)
@@ -176,27 +186,27 @@ class Author:
 
     async def _receive(
         self,
-        desk: Desk,
         caller: Caller,
         request: Request,
         stream: AsyncIterator[bytes],
         length: int,
         sent: dict[str, str],
+        limit: asyncio.Timeout,
     ) -> SubmitAnswer:
         """Read the form, and accept its file.
 
         Args:
-            desk: the desk of the author.
             caller: the author.
             request: the request with the form.
             stream: the body of the request.
             length: the size of the body, in bytes.
             sent: receives the other fields of the form.
+            limit: the time limit for the file.
 
         Raises:
             DoganaError: if the request does not contain our form, or the bot is refused.
         """
-        form = Multipart(request.headers.get("content-type", ""))
+        form, desk = Multipart(request.headers.get("content-type", "")), Desk(self._home, caller)
         upload: Upload[SubmitAnswer] | None = None
         file: Part | None = None
         beginning = b""
@@ -225,7 +235,8 @@ class Author:
             if upload is None:
                 raise BadBot("choose a file to send")
             executable = beginning.startswith(PROGRAMS)
-            return await self._changes.take_in(upload, executable=executable)
+            await self._author(request)  # the token may have been revoked meanwhile
+            return await self._changes.take_in(upload, limit, executable=executable)
 
 
 def login(visit: Visit, reason: str = "") -> Page:

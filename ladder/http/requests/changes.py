@@ -44,8 +44,8 @@ class Changes:
         return await self.threads.run(desk.ask, request)
 
     @asynccontextmanager
-    async def uploading(self, author: str) -> AsyncIterator[None]:
-        """Count, in this context, a bot that an author is sending.
+    async def uploading(self, author: str) -> AsyncIterator[asyncio.Timeout]:
+        """Count, in this context, a bot that an author is sending; yield the time limit, which `take_in` lifts.
 
         Raises:
             TooMuch: if too many are being sent.
@@ -53,13 +53,14 @@ class Changes:
         """
         try:
             with self._limits.uploads.one(author):
-                async with asyncio.timeout(self._limits.upload_seconds):
-                    yield
+                async with asyncio.timeout(self._limits.upload_seconds) as limit:
+                    yield limit
         except TimeoutError:
             raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
 
-    async def take_in(self, upload: Upload[SubmitAnswer], *, executable: bool) -> SubmitAnswer:
+    async def take_in(self, upload: Upload[SubmitAnswer], limit: asyncio.Timeout, *, executable: bool) -> SubmitAnswer:
         """Submit a bot whose file has arrived, without a time limit: the caller must not have to send the file again."""
+        limit.reschedule(None)
         async with self._taking_in:
             return await self.threads.run(lambda: upload.take_in(executable=executable))
 
