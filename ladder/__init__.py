@@ -1,2 +1,2 @@
 # One of the packages of dogana-arena.
-"""The ladder: takes in bots, schedules matches among them, and rates them."""
+"""The ladder, which takes in bots, schedules matches between them, and rates them."""

@@ -1,4 +1,4 @@
-"""The command `dogana`, after the checks of `dogana_arena`; also `python -m ladder`."""
+"""The command `dogana`, which `dogana_arena` starts after its checks; also run by `python -m ladder`."""
 
 import atexit
 import gc
@@ -18,10 +18,10 @@ def _prepare() -> None:
             os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)  # takes the lowest free number
     if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w")
-    # gRPC reads these when it is first imported. Without these experiments a round trip takes about a third less.
+    # gRPC reads these when it is first imported. Without these experiments, a round trip takes about a third less time.
     os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # status codes report what goes wrong
-    # On exit, Python's garbage collector scans all that was ever imported, which takes a fifth of a second of processor time.
+    # On exit, Python's garbage collector scans everything that was imported, which takes a fifth of a second of processor time.
     atexit.register(gc.freeze)
 
 

@@ -66,9 +66,9 @@ from referee.registry import games
 from referee.terminal import visible
 
 MAX_PAGES = 4
-"""The maximum number of pages rendered at a time: they compete for one interpreter."""
+"""The maximum number of pages rendered at a time, because they compete for one interpreter."""
 MAX_NAMED = 200
-"""The length of the longest address for which a similar one is suggested: the search holds up all connections."""
+"""The maximum length of an address for which a similar one is suggested, because the search delays all connections."""
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'self'",
@@ -121,7 +121,7 @@ class Pages:
         self.site = site
         self._cache = cache
         self._threads = Threads(MAX_PAGES)
-        self._queues = CallerQueues(MAX_PAGES - 1)  # no address takes all threads
+        self._queues = CallerQueues(MAX_PAGES - 1)  # so that no address takes all threads
         self._refusals = refusals
         self.limits = limits
         self.changes = Changes(limits)
@@ -147,7 +147,7 @@ class Pages:
         with (
             Store(self.home.database, create=False) as store,
             store.reading(),
-        ):  # the whole page shows one moment
+        ):  # the whole page shows the same moment
             visit = self.visit(request, store)
             page = function(visit)
             return PreparedResponse.of(rendered(page, visit).encode(), page.status, tuple(page.headers.items()))
@@ -204,7 +204,7 @@ def sent(response: PreparedResponse, request: Request, *, is_private: bool) -> R
 
 
 def _methods(request: Request) -> str:
-    # The last route takes every path.
+    # The last route matches every path.
     *its, any_path = (
         one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
     )
@@ -259,7 +259,7 @@ def application(
     Args:
         home: the ladder.
         site: the settings that all pages share.
-        niceness: the niceness of the pages. It does not apply to drawing viewers: that takes seconds, while somebody waits.
+        niceness: the niceness of the pages. It does not apply to drawing viewers, which takes seconds while somebody waits.
         figures: counts the requests of programs.
         limits: the remaining allowances of callers; None for full allowances.
         viewer_niceness: the niceness of drawing viewers, for pages that nobody waits for.
@@ -284,7 +284,7 @@ def application(
         async with matches.open(), play.open() if site.has_tables else nullcontext():
             os.nice(
                 niceness
-            )  # of this thread and those that it starts from now on, but not of the thread that has viewers drawn
+            )  # for this thread and those that it starts from now on, but not for the thread that has viewers drawn
             yield
 
     routes += [Route("/static/{name}", _asset), Route("/{path:path}", _no_page)]

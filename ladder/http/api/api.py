@@ -1,7 +1,7 @@
-"""The desk for programs, as JSON: `GET /api/v1/...` answers with the documents that the commands print.
+"""The desk for programs, as JSON: `GET /api/v1/...` returns the documents that the commands print.
 
-Callers send their tokens as `Authorization: Bearer TOKEN`; cookies mean nothing here. Pages of other sites may read answers if the
-organiser allows it, but change nothing. Commands make changes by `POST` (`changing.py`).
+Callers send their tokens as `Authorization: Bearer TOKEN`; cookies are ignored here. Pages of other sites may read answers if the
+organiser allows it, but they cannot change anything. Commands make changes with `POST` (`changing.py`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def changes_by_path() -> dict[str, Question]:
 
 
 class Api:
-    """Answers the questions of programs about one ladder."""
+    """Answers programs' questions about one ladder."""
 
     def __init__(self, callers: Callers, cache: AnswerCache) -> None:
         """Prepare the API, with a cache for public answers."""
@@ -92,7 +92,7 @@ class Api:
     async def _answer(self, request: Request, visit: Question) -> Response:
         caller = await self._callers.caller(request)
         who = name_of(caller, request)
-        # Latin-1 decodes any bytes, and different bytes to different texts.
+        # Latin-1 decodes any bytes, and gives different texts for different bytes.
         key = str(request.scope["path"]), request.scope["query_string"].decode("latin-1")
         is_private = bool(caller.author)
         if not is_private and (found := self._cache.find(key)) is not None:

@@ -25,7 +25,7 @@ from ladder.operation.threads import Threads
 from ladder.questions.caller import ANYBODY, Caller
 
 RECEIVED = "dogana.received"
-"""The key in a request's scope of the number of bytes of a bot that have arrived."""
+"""The key under which a request's scope holds the number of bytes of a bot that have arrived."""
 MAX_LOOKUPS = 4
 """The maximum number of tokens looked up at a time."""
 _PREFLIGHT = {
@@ -48,7 +48,7 @@ class Callers:
     _lookups: Threads = field(default_factory=lambda: Threads(MAX_LOOKUPS))
 
     async def caller(self, request: Request, requests: int = 1) -> Caller:
-        """Return the caller, charged for a number of requests.
+        """Return the caller, after charging them for a number of requests.
 
         Raises:
             Unauthenticated: if the token is invalid or malformed.
@@ -92,7 +92,7 @@ class Callers:
             self.figures.note(method, status, time.monotonic() - began, request.scope.get(RECEIVED, 0))
 
     def options(self, request: Request) -> Response:
-        """Answer an OPTIONS request: with the allowed methods of a question, and the CORS headers for a page of another site."""
+        """Answer an OPTIONS request with the methods that a question allows, and the CORS headers for a page of another site."""
         their = shared(self.site, request)
         return Response(
             status_code=204, headers={"allow": "GET, HEAD, OPTIONS", **their, **(_PREFLIGHT if their else {})}
@@ -103,7 +103,7 @@ class Callers:
         return {
             **shared(self.site, request),
             "cache-control": "no-store" if is_private else "no-cache",
-            # No cache on the way may give one caller an answer for another.
+            # No cache on the way may give one caller's answer to another caller.
             "vary": "Accept-Encoding, Authorization" + (", Origin" if self.site.cors_origins else ""),
         }
 

@@ -1,4 +1,4 @@
-"""Changes by authors' commands: `POST /api/v1/...` with a token. Bots arrive as the bodies of requests, in chunks."""
+"""Changes by authors' commands: `POST /api/v1/...` with a token. Bots arrive in chunks, as the bodies of requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ChangesByPrograms:
             async with self._changes.uploading(caller.author) as limit:
                 answer = await self._receive(request, caller, stream, limit)
         except (DoganaError, OSError):
-            await drained(stream)  # a client that is still sending would not read why it is refused
+            await drained(stream)  # a client that is still sending would not read the refusal
             raise
         of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
         return answer
@@ -79,7 +79,7 @@ class ChangesByPrograms:
         of_this_call(about=wanted.bot)
         upload: Upload[SubmitAnswer]
         with await self._changes.threads.run(Desk(self._callers.home, caller).receive, wanted, size) as upload:
-            # After the names were checked, so that a refusal costs nothing.
+            # This comes after the check of the names, so that their refusal costs the author nothing.
             self._limits.submissions.take(caller.author)
             self._limits.uploaded.take(caller.author, size)
             async for data in stream:

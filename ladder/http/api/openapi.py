@@ -1,4 +1,4 @@
-"""The description of the API in OpenAPI 3.1. It follows from the questions: their types, their docstrings, and their paths."""
+"""The description of the API in OpenAPI 3.1. It is derived from the types, docstrings and paths of the questions."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _SCHEMAS = "#/components/schemas/"
 
 
 def names_in(path: str) -> list[str]:
-    """Return the fields of the request that a path names."""
+    """Return the names of the request's fields that appear in a path."""
     return _IN_PATH.findall(path)
 
 
 def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
-    """Return the description; with changes among the questions, bots can be submitted, too.
+    """Return the description; if the questions include changes, it also describes the submission of bots.
 
     Args:
         questions: every question by its path.
@@ -55,13 +55,13 @@ def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
     if takes_bots:
         types |= {SubmitRequest, SubmitAnswer}
     _, schemas = msgspec.json.schema_components(
-        # Sets of types have a different order in each process.
+        # The order of a set of types differs from process to process.
         sorted(types, key=lambda one: one.__name__),
         ref_template=f"{_SCHEMAS}{{name}}",
     )
     for described in _all_types(types):
         _describe_fields(described, schemas[described.__name__])
-    # Requests are not schemas of the description: their fields become parameters.
+    # Requests are not schemas of the description, because their fields become parameters.
     requests = {one.__name__: schemas.pop(one.__name__) for one in types if issubclass(one, Request)}
     paths = {path: _operation(one, requests[one.request.__name__]) for path, one in questions.items()}
     if takes_bots:

@@ -1,4 +1,4 @@
-"""Requests for questions, read from the path and the query of an HTTP request, or from its JSON."""
+"""Read questions and changes from the path and the query of an HTTP request, or from its JSON."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def _value(name: str, given: object, request: type[questions.Request[Any]]) -> o
     """
     field = get_type_hints(request, include_extras=True)[name]
     try:
-        return msgspec.convert(given, field, strict=False)  # a query has texts only
+        return msgspec.convert(given, field, strict=False)  # a query contains only texts
     except msgspec.ValidationError:
         raise BadQuestion(f"{name[:MAX_TEXT]} {_bounds(msgspec.inspect.type_info(field), given)}") from None
 
 
 def _bounds(kind: object, given: object) -> str:
-    """Describe the allowed values of a type, for an error about another value."""
+    """Describe the allowed values of a type, for the error about an invalid value."""
     if isinstance(kind, msgspec.inspect.BoolType):
         return "is true or false"
     if given == "":
@@ -76,6 +76,6 @@ def read_change(body: bytes, kind: type[questions.Request[Any]]) -> questions.Re
     """
     try:
         read: questions.Request[Any] = msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:  # the latter for bytes in a text that are not UTF-8
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:  # the latter for bytes that are not UTF-8
         raise BadQuestion(f"the body is not a valid {kind.__name__}: {error}") from None
     return read

@@ -1,1 +1,1 @@
-"""A module for each page: a plain function that asks the desk and returns the values for the template."""
+"""One module per page, each with a plain function that queries the desk and returns the values for the template."""

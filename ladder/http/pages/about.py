@@ -1,4 +1,4 @@
-"""The meaning of the numbers."""
+"""The page on the meaning of the numbers."""
 
 from __future__ import annotations
 

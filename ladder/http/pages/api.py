@@ -1,4 +1,4 @@
-"""The API for programs, described for people: the same content as `/api/v1/openapi.json`."""
+"""The API for programs, described for people, with the same content as `/api/v1/openapi.json`."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _last_played(versions: Sequence[VersionRow]) -> int:
 
 
 def _fared(fared: Performance) -> dict[str, Any]:
-    """Return the values for the template about a version under a condition."""
+    """Return the template's values for a version under a condition."""
     history = fared.history
     return {
         "standing": fared.standing,
@@ -99,7 +99,7 @@ def _seats(match: MatchRow, bot: str, version: int) -> tuple[SeatRow, list[SeatR
 
 
 def _reproducing(visit: Visit, label: str, bot: str, version: int) -> Sequence[str]:
-    """Return the commands that put the questions of a bot's last lost match to it again; none if it has lost no match."""
+    """Return the commands that ask a bot the questions of its last lost match again; none if it has lost no match."""
     lost = visit.desk.ask(MatchesRequest(bot=label, lost=True, limit=1)).matches
     if not lost:
         return ()

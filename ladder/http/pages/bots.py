@@ -1,4 +1,4 @@
-"""The list of bots, or only of those with a certain text in their names."""
+"""The list of all bots, or of those whose names contain a certain text."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def bots(visit: Visit) -> Page:
 
 
 def _tried(bot: BotRow) -> list[StandingRow]:
-    """Return a bot's standings, except those of conditions under which it waits to qualify."""
+    """Return a bot's standings, except those under conditions for which it is still waiting to qualify."""
     return [one for one in bot.standings if one.status != Status.UNTRIED]

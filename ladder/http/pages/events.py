@@ -1,4 +1,4 @@
-"""Events: a list of all, and a page for each, which is live while the event is played."""
+"""A list of all events, and a page for each, which is live while the event is played."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def events(visit: Visit) -> Page:
 
 
 def event(visit: Visit) -> Page:
-    """Return the page of an event: before its close, the provisional entrants; later, its table or bracket, and its matches.
+    """Return the page of an event.
+
+    Until the closing time, it shows the provisional entrants; later, it shows the table or bracket, and the matches.
 
     Raises:
         NotFound: if there is no such event.

@@ -1,4 +1,4 @@
-"""A match: the winner and the reasons, all points, times and faults, and links to more."""
+"""A match, with its winner and the reasons, all points, times and faults, and links to more."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MAX_LEGAL = 30
 """The maximum number of legal actions in the list for a lost decision."""
 
 RECENT = 50
-"""The number of the latest matches in which to search for one with hidden steps."""
+"""The number of the latest matches that are searched for one with hidden steps."""
 OTHERS = 3
 """The number of running matches to which the page of a match with hidden steps links."""
 
 
 def match(visit: Visit) -> Page:
-    """Return the page of a match; while its steps are hidden, a page that explains when they will be visible.
+    """Return the page of a match or, while its steps are hidden, a page that explains when they will be visible.
 
     Raises:
-        LadderError: if there is no such match, or several.
+        LadderError: if there is no such match, or if there are several.
     """
     name = visit.names["match"]
     try:
@@ -74,7 +74,7 @@ def match(visit: Visit) -> Page:
 
 
 def named(label: str) -> tuple[str, str | None]:
-    """Return the name of a bot and its version from its label in a record; None for the version if the label contains none."""
+    """Return a bot's name and version from its label in a record; the version is None if the label contains none."""
     bot, _, version = label.rpartition(" v")
     return (bot, version) if bot and version.isdigit() else (label, None)
 

@@ -21,7 +21,7 @@ MAX_BOTS = 20
 MAX_FAULTS = 5
 """The maximum number of faults of each bot on the page."""
 TAIL_LINES = 60
-"""The maximum number of lines of a log on other pages."""
+"""The maximum number of lines of a log on a page with other content."""
 MAX_LOG_LINES = 2000
 """The maximum number of lines on the page of a log."""
 _WORDS = {Status.ACTIVE: "plays", Status.UNTRIED: "qualifies now, or as soon as the ladder plays"}
@@ -103,7 +103,7 @@ def my_bot(visit: Visit) -> Page:
 
 
 def _sent(text: str) -> str:
-    """Return the submitted version from the link, `new` or an earlier one such as `v2`; ignore any other text."""
+    """Return the submitted version that the link names: `new`, or an earlier one such as `v2`; ignore any other text."""
     return text if re.fullmatch(r"new|v[0-9]{1,9}", text, re.ASCII) else ""
 
 

@@ -38,7 +38,9 @@ _SORTS: dict[str, Callable[[StandingRow], tuple[float | str, ...]]] = {
 
 
 def standings(visit: Visit) -> Page:
-    """Return the page of the standings of a game under the condition in the path or, without one, the condition with the most blocks.
+    """Return the page with a game's standings under one condition.
+
+    This is the condition in the path or, if the path names none, the condition with the most blocks.
 
     Raises:
         UnknownGame: if there is no such game.
@@ -57,7 +59,7 @@ def standings(visit: Visit) -> Page:
     ]
     rows.sort(key=_SORTS[sort])
     on_page, number, pages = visit.paged(rows, "these standings")
-    # The axis of all versions, so that the bars of different pages and filters can be compared.
+    # The axis covers all versions, so that the bars of different pages and filters can be compared.
     axis = axis_of(table.versions)
     return Page(
         "standings.html",
@@ -92,7 +94,7 @@ def first_share(one: StandingRow) -> float:
 
 
 def main_table(tables: Sequence[StandingsTable]) -> StandingsTable:
-    """Return the table of a game with the most blocks; of several, the oldest."""
+    """Return the table of a game with the most blocks, or the oldest such table if there are several."""
     return max(tables, key=lambda one: one.blocks)
 
 
@@ -112,6 +114,6 @@ def table_of(visit: Visit, tables: Sequence[StandingsTable]) -> StandingsTable:
         return main_table(tables)
     found = {one.condition.slug: one for one in tables}
     if slug not in found:
-        near = get_close_matches(slug, found, 1, 0.0)  # 0.0: something is always nearest
+        near = get_close_matches(slug, found, 1, 0.0)  # with 0.0, one of them is always found
         raise NoPage(f"{visit.names['game']} was not run under {slug}, but under: {', '.join(near)}")
     return found[slug]

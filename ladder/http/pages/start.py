@@ -11,9 +11,9 @@ from ladder.questions.matches import MatchesRequest, PlayingRequest
 from ladder.questions.standings import StandingsTable, TopRequest
 
 TOP = 5
-"""The number of the best versions of each game on the page."""
+"""The maximum number of versions of each game on the page, best first."""
 LAST = 8
-"""The number of the latest matches on the page."""
+"""The maximum number of matches on the page, newest first."""
 
 
 def start(visit: Visit) -> Page:

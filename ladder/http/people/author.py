@@ -40,7 +40,7 @@ from referee.errors import DoganaError
 MAX_LOOKUPS = 2
 """The maximum number of concurrent authentications."""
 PROGRAMS = (b"\x7fELF", b"#!")
-"""The possible first bytes of a file that can run as it is; browsers do not send the permission to execute."""
+"""The possible first bytes of a file that can be executed directly. Browsers do not send the permission to execute."""
 MAGIC_BYTES = max(map(len, PROGRAMS))
 YES = "yes"
 """The value of the form field that gives consent."""
@@ -92,7 +92,7 @@ class Author:
     async def _fields(self, request: Request) -> dict[str, str]:
         return await read_fields(request, self._limits.form_seconds)
 
-    # in and out
+    # logging in and out
 
     async def _log_in(self, request: Request) -> Response:
         check_same_origin(self._site, request)
@@ -120,7 +120,7 @@ class Author:
     async def _log_out(self, request: Request) -> Response:
         check_same_origin(self._site, request)
         answer = _led_to(request, "")
-        # Both cookies, because the pages may have been encrypted at the login and not now, or the reverse.
+        # Both cookies, because the pages may have been encrypted at the login and not now, or vice versa.
         answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax")
         answer.delete_cookie(ENCRYPTED_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
         return answer
@@ -245,7 +245,7 @@ def login(visit: Visit, reason: str = "") -> Page:
 
 
 def _for_authors(function: PageFunction) -> PageFunction:
-    """Wrap a page for authors: others get the page for logging in."""
+    """Wrap a page for authors: other visitors get the page for logging in."""
 
     def page(visit: Visit) -> Page:
         if not visit.caller.author and function is not login:
@@ -272,7 +272,7 @@ def _submission(bot: str, file: str, at_tables: bool) -> SubmitRequest:
 def _led_to(request: Request, path: str, query: dict[str, str] | None = None) -> RedirectResponse:
     """Return a redirection to another page, relative to the current one."""
     here = str(request.scope["path"]).removeprefix("/")
-    # 303: the browser goes on with a GET, and a reload sends no form again.
+    # With status 303, the browser continues with a GET, and a reload does not send the form again.
     answer = RedirectResponse(link(here, path, query=query), 303)
     answer.headers["cache-control"] = "no-store"
     return answer

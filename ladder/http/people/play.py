@@ -1,4 +1,7 @@
-"""The pages at which a person plays. Each is for one person, and its forms change the match, so they are not part of the ladder's pages."""
+"""The pages at which people play.
+
+Each page is for one person, and its forms change the match, so these pages are separate from those of the ladder.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +48,9 @@ ENCRYPTED_COOKIE = "__Host-dogana-table-"
 """The prefix of the cookie with a table's key on encrypted pages: browsers send it to all pages of this host, only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
-"""The time for which an answer waits for the moves of others: less than a stopping server waits for open requests."""
+"""The time for which an answer waits for other players' moves; it is less than a stopping server waits for open requests."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
-"""The policy for the page of a match, which contains its script and sets the rest of its policy itself."""
+"""The content security policy for the page of a match. That page contains a script, and sets the rest of the policy itself."""
 
 Show = Callable[[Request, Page], Awaitable[Response]]
 
@@ -74,7 +77,7 @@ class Play:
             async with self._new_tables() as self._tables:
                 yield
         except (LadderError, OSError) as error:
-            # The error came after the tables were open, so it does not mean that they cannot open.
+            # The error came after the tables were open, so it does not mean that they cannot be opened.
             if self._tables is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
@@ -143,12 +146,12 @@ class Play:
         answer = RedirectResponse(f"table/{table.id}", 303)
         self._keep(request, answer, table.id, key, KEY_SECONDS)
         for name in keys:
-            if tables.table(name) is None:  # or they would become too many
+            if tables.table(name) is None:  # otherwise there would be too many cookies
                 self._keep(request, answer, name, "", 0)
         return answer
 
     def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
-        """Set the cookie with the key of a table for a number of seconds."""
+        """Set the cookie with the key of a table, valid for a number of seconds."""
         secure = is_encrypted(self._site, request)
         # Without a path, browsers use the folder of this address, whatever prefix a proxy has added to it.
         path = "/" if secure else None
@@ -202,8 +205,8 @@ class Play:
     async def _has_news(self, request: Request, table: Table) -> bool:
         """Wait a while for a question other than `question`; return True if the view of the table is newer than `seen`.
 
-        So a person sees a new question at once, and the moves of others together with it. If too many requests are
-        waiting, it returns at once.
+        This way, a person sees a new question immediately, together with the moves of others. If too many requests are
+        waiting, the function returns immediately.
         """
         table.heard()
         query, limits = request.query_params, self._limits.tables
@@ -219,7 +222,7 @@ class Play:
         return table.revision != query["seen"] and not await request.is_disconnected()
 
     def _mine(self, request: Request) -> Table:
-        """Return the table of an address.
+        """Return the table that a request's address names.
 
         Raises:
             NotFound: if there is no such table, or the table has been cleared.
@@ -305,7 +308,7 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
 
 
 def question_key(view: View) -> str:
-    """Return a text that identifies the person's open question with its deadline."""
+    """Return a text that identifies the person's open question and its deadline."""
     asking = view.asking
     return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
 

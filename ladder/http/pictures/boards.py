@@ -32,7 +32,7 @@ from referee.registry import find
 MAX_PICTURES = 64
 """The maximum number of cached pictures."""
 RECENT = 8
-"""The number of the latest matches of a game from which a page chooses one to show."""
+"""A page chooses the match to show from about this number of the game's latest matches."""
 
 
 class Boards:
@@ -86,9 +86,9 @@ def last_picture(match: str, record: bytes) -> str:
 
 
 def visible_match(visit: Visit, game: str) -> MatchRow | None:
-    """Return one of the latest matches of a game with a public record; None if there is none.
+    """Return one of a game's latest matches with a public record, or None if there is none.
 
-    It is not always the latest one: on a fast ladder, every visitor would then need a new picture. Instead it is the match whose
+    It is not always the latest one: on a fast ladder, every visitor would then need a new picture. Instead, it is the match whose
     number is divisible by the highest power of two, which remains the choice for about `RECENT` matches.
     """
     found = visit.desk.ask(MatchesRequest(game=game, limit=RECENT)).matches

@@ -1,4 +1,7 @@
-"""Bars of strengths and curves of live ratings as SVG. The style sheet sets their colours, and the pages repeat them in words."""
+"""Bars of strengths and curves of live ratings as SVG.
+
+The style sheet sets the colours, and the pages also give the information in words.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from markupsafe import Markup
 from ladder.questions.rows import BlockRating, StandingRow
 
 BANDS = 2
-"""The distance of a band's edges from mu, in sigmas: the band contains about 95 %."""
+"""The distance from mu to each edge of a band, in sigmas. A band of this width contains about 95 % of the distribution."""
 _BAR = 160, 14
 """The width and height of a bar, in pixels."""
 _SPARK = 60, 16
 _CURVE = 640, 200
 _MARGIN = 34
-"""The margin for the numbers of a curve, on the left and at the bottom, in pixels."""
+"""The margin for the numbers beside a curve, on the left and at the bottom, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
         low=found.low,
         high=found.high,
         left=left,
-        span=max(right - left, 1),  # otherwise nobody would see it
+        span=max(right - left, 1),  # otherwise it would be invisible
         inner=height - 4,
         middle=middle,
     )

@@ -1,8 +1,8 @@
 """Draw the page of a match in a separate process, with the record on standard input.
 
-The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. On standard output it prints its progress: each
-line contains the number of drawn pictures and the number of all pictures. If it fails, the last line is `!` with the reason. Of all
-such processes for one folder, only one draws at a time.
+The command is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`. It prints its progress on standard output:
+each line contains the number of pictures drawn so far and the total. If it fails, the last line is `!` followed by the reason.
+Only one process draws for a folder at a time.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from referee.records.record import RecordError
 from referee.registry import find
 
 MAX_BYTES = 512 * 1024 * 1024
-"""The maximum size of all pages in the folder; the least recently viewed ones are removed first."""
+"""The maximum total size of the pages in the folder; the least recently viewed ones are removed first."""
 PREVIEW_WIDTH = 1200
 
 
 def main() -> None:
-    """Wait for this process's turn, then draw the page, unless it exists by then."""
+    """Wait for this process's turn, then draw the page unless it already exists."""
     folder, name = Path(sys.argv[1]), sys.argv[2]
     os.nice(int(*sys.argv[3:]))  # int() is 0
     record = sys.stdin.buffer.read()
@@ -69,7 +69,7 @@ def _draw(folder: Path, record: bytes, page: Path) -> None:
 
 
 def preview_of(picture: str) -> bytes:
-    """Return a picture as PNG, for previews of links on other sites; empty without the extra `preview`."""
+    """Return a picture as PNG, for link previews on other sites; return no bytes if the extra `preview` is not installed."""
     if find_spec("resvg_py") is None:
         return b""
     import resvg_py
@@ -92,7 +92,7 @@ def prune(folder: Path, max_bytes: int) -> None:
     """Remove the files of killed processes, and the least recently viewed pages until there is room.
 
     Args:
-        folder: the folder of the pages; no other process may write to it meanwhile.
+        folder: the folder of the pages; no other process may write to it at the same time.
         max_bytes: the maximum size of the remaining pages.
     """
     for part in folder.glob("*.part"):

@@ -1,8 +1,8 @@
-"""The drawn pages of matches, stored by the content of their records. No request waits for a drawing.
+"""The drawn pages of matches, stored by the content of their records. No request waits for a page to be drawn.
 
 Drawing a page takes a few seconds of processor time, so clients repeat their request until the page exists: see `Drawings.ask`.
-A person is waiting, so pages are drawn while matches are played. Waiting for the matches could take minutes on a machine that
-plays around the clock.
+A person is waiting, so pages are drawn even while matches are being played. Waiting for the matches could take minutes on a
+machine that plays around the clock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from referee.files import private_folder
 from referee.version import installed_version
 
 _PROGRESS = re.compile(r"([0-9]{1,9}) ([0-9]{1,9})", re.ASCII)
-"""A line of progress of a drawing process."""
+"""Matches a line in which a drawing process reports its progress."""
 _MAX_WORDS = 500
 """The maximum length of an error message."""
 
@@ -74,8 +74,8 @@ class Drawing:
 
     Attributes:
         page: the file of the page; None until it is drawn.
-        done: the number of drawn pictures.
-        of: the number of all pictures; 0 if not known yet.
+        done: the number of pictures drawn so far.
+        of: the total number of pictures; 0 if it is not known yet.
         ahead: the number of pages to draw before this one.
         problem: the reason why the page cannot be drawn; empty if there has been no problem.
     """
@@ -113,7 +113,7 @@ def pages_folder(home: Home) -> Path:
 
 
 class Drawings:
-    """Pages drawn one at a time, in the order of the requests; use it as a context manager.
+    """Pages drawn one at a time, in the order of the requests. Use this class as a context manager.
 
     Pages for which no caller is waiting any more come last. Methods may be called from any thread.
     """
@@ -133,8 +133,8 @@ class Drawings:
             folder: the folder.
             niceness: the niceness of drawing processes, in addition to that of the thread that enters the context.
             limits: the limits.
-            start: starts to draw a page.
-            clock: returns the time in seconds.
+            start: a function that starts to draw a page.
+            clock: a function that returns the time in seconds.
         """
         self._folder = folder
         self._niceness = niceness
@@ -144,7 +144,7 @@ class Drawings:
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
         self._change = threading.Condition()
         self._drawn = ""
-        """The name of the page in progress; empty for none."""
+        """The name of the page that is being drawn; empty if there is none."""
         self._is_closed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._work, name="drawings", daemon=True)
@@ -167,7 +167,7 @@ class Drawings:
         """Return the drawn page of a record; None if there is none."""
         page = self._folder / f"{name_of(record)}.html"
         try:
-            os.utime(page)  # its last view, for `prune`
+            os.utime(page)  # `prune` reads the time of the last view
         except FileNotFoundError:
             return None
         return page
@@ -227,7 +227,7 @@ class Drawings:
                     del self._jobs[name]
 
     def _next(self) -> list[tuple[str, _Job]]:
-        """Return the pages to draw in their order, beginning with the one in progress."""
+        """Return the pages to draw, in order, beginning with the one that is being drawn."""
         now = self._now()
         left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
         # The sort is stable: requests keep their order within each group.
@@ -240,7 +240,7 @@ class Drawings:
         return bool(job.failed_at) and self._now() - job.failed_at > self._limits.retry_seconds
 
     def _follow(self, process: subprocess.Popen[bytes], job: _Job) -> str:
-        """Follow the progress of a process to its end; return the reason if it has failed, otherwise an empty text."""
+        """Follow a process until it ends; return the reason if it has failed, and an empty text otherwise."""
         problem = ""
         late = threading.Timer(self._limits.draw_seconds, process.kill)
         late.daemon = True
@@ -256,7 +256,7 @@ class Drawings:
                     text = line.decode(errors="replace").strip()
                     if text.startswith("!"):
                         problem = text[1:][:_MAX_WORDS]
-                    elif found := _PROGRESS.fullmatch(text):  # other output is a library's
+                    elif found := _PROGRESS.fullmatch(text):  # any other output comes from a library
                         job.drawing.done, job.drawing.of = int(found[1]), int(found[2])
         finally:
             late.cancel()
@@ -266,5 +266,5 @@ class Drawings:
 
 
 def name_of(record: bytes) -> str:
-    """Return the name of a record's page: equal records, drawn by the same program, have the same page."""
+    """Return the name of a record's page. Equal records share a page if the same version of the program draws it."""
     return hashlib.sha256(installed_version().encode() + b"\n" + record).hexdigest()

@@ -1,4 +1,4 @@
-"""Running matches for browsers: one spectator for each match, for any number of viewers.
+"""Running matches for browsers: one spectator per match serves any number of viewers.
 
 Events announce changes; browsers then fetch the picture, which is drawn once for all of them.
 The referee sends spectators only public information, so all of it is passed on.
@@ -42,9 +42,9 @@ from referee.registry import find, shipped_board
 from referee.terminal import visible
 
 MAX_MATCHES = 64
-"""The maximum number of followed matches."""
+"""The maximum number of matches that are followed at a time."""
 MAX_LINES = 200
-"""The number of the latest actions that a new viewer gets."""
+"""The maximum number of recent actions that a new viewer gets."""
 MAX_LINE = 300
 """The maximum length of an action in words."""
 
@@ -56,8 +56,8 @@ class Look:
     Attributes:
         heading: the progress of the match, such as `Round 5`; empty if the game has no rounds.
         picture: the drawing, as SVG.
-        lines: the latest actions, oldest first: each with its number among all that spectators learn of, from 1, the seat that
-            played it, and its text with its consequences.
+        lines: the latest actions, oldest first. Each has its number, counted from 1 among all actions that spectators see, the seat
+            that played it, and its text with its consequences.
         seats: the standing of each seat.
         revision: the number of this state, from 1; each change adds one.
     """
@@ -70,7 +70,7 @@ class Look:
 
 
 class Live:
-    """The running matches of a ladder, for viewers. All its methods belong to one event loop."""
+    """The running matches of a ladder, for viewers. All methods must be called from one event loop."""
 
     def __init__(self, home: Home, limits: LiveLimits) -> None:
         self._home = home
@@ -107,7 +107,7 @@ class Live:
         return followed.fragment
 
     async def events(self, match_id: str) -> AsyncGenerator[bytes]:
-        """Yield the server-sent events of a match from now on: `changed` with a revision, and at the end `over`.
+        """Yield the server-sent events of a match from now on: `changed` with a revision, and `over` at the end.
 
         A slow reader misses revisions, but not the last one. Empty events keep the connection alive. If the events end without
         `over`, the reader should reconnect.
@@ -135,7 +135,7 @@ class Live:
     async def _follow(self, match_id: str) -> _Followed:
         if match_id not in self._matches:
             address, match = await asyncio.to_thread(self._find, match_id)
-            # Another viewer may have been faster during the search.
+            # Another viewer may have started to follow the match during the search.
             if match_id not in self._matches:
                 if sum(not followed.has_ended for followed in self._matches.values()) >= MAX_MATCHES:
                     raise TooMuch("too many matches are being watched; come back in a minute")
@@ -197,7 +197,7 @@ class _Followed:
 
     @contextlib.contextmanager
     def looked_at(self) -> Any:
-        """Count a viewer in this context."""
+        """Count a viewer for the duration of this context."""
         self._looked_on += 1
         try:
             yield
@@ -215,7 +215,7 @@ class _Followed:
             if watching in done:
                 self.over = watching.result()
                 self._news.set()
-                await drawing  # it draws the end
+                await drawing  # until the end of the match has been drawn
             elif drawing in done:
                 drawing.result()
         except (ValueError, LookupError) as error:  # a message of the referee cannot be read or drawn
@@ -237,7 +237,7 @@ class _Followed:
             await asyncio.sleep(seconds / 10)
 
     async def _watch(self, address: str) -> dict[str, str]:
-        """Take the referee's messages; return the `result` in words, or the `reason` why there is none."""
+        """Receive the referee's messages; return the `result` in words, or the `reason` why there is none."""
         read = codec(self._game)
         async with grpc.aio.insecure_channel(address) as channel:
             try:
@@ -299,13 +299,13 @@ class _Followed:
         return sentence(actions_in_words)
 
     def _publish(self) -> None:
-        # All waiting readers have this event; later ones wait for a new one.
+        # All waiting readers have this event; readers that come later wait for a new event.
         self.change.set()
         self.change = asyncio.Event()
 
 
 async def _happens(event: asyncio.Event, seconds: float) -> bool:
-    """Wait for an event for a number of seconds; return True if it is set."""
+    """Wait for an event for at most this number of seconds; return True if it is set."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             return await event.wait()

@@ -34,7 +34,7 @@ MAX_RECORDS = 4
 SLOW_SECONDS = 10.0
 """The time after which a browser that leaves data unread is disconnected."""
 WAIT_SECONDS = 3
-"""The interval at which a browser asks again for a viewer in progress."""
+"""The interval, in seconds, at which a browser asks again for a viewer that is being drawn."""
 # Without the last header, nginx would collect events before passing them on.
 EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store", "x-accel-buffering": "no"}
 
@@ -49,7 +49,7 @@ class Matches:
     """Handles the requests for records, viewers and live events."""
 
     def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
-        """Prepare; `ask` parses a request, and `niceness` is the niceness of drawing viewers."""
+        """Prepare to serve a ladder; `ask` parses a request, and `niceness` applies to the processes that draw viewers."""
         self._ask = ask
         self._limits = limits
         self._drawings = Drawings(pages_folder(home), niceness)
@@ -84,7 +84,7 @@ class Matches:
         return Response(data, headers=headers, media_type="application/jsonl")
 
     async def viewer(self, request: Request) -> Response:
-        """Send the viewer of a match; while it is being drawn, a page with the progress."""
+        """Send the viewer of a match or, while it is being drawn, a page that shows the progress."""
         visit, _, record = await self._record(request, 1)
         try:
             drawing = await self._threads.run(self._drawings.ask, record, name_of(visit.caller, request))
@@ -116,7 +116,7 @@ class Matches:
         playing = await self._threads.run(visit.desk.ask, PlayingRequest())
         match = next((one for one in playing.matches if one.match == match_id), None)
         if match is None:
-            # A slash in the id would lead elsewhere.
+            # A slash in the id would lead to another address.
             return RedirectResponse(f"../{quote(match_id, safe='')}", 303, {"cache-control": "no-store"})
         look = None
         with contextlib.suppress(NotFound):
@@ -156,7 +156,7 @@ class Matches:
 
 
 class EventStream(Response):
-    """A stream of events, which ends if the browser does not read an event within `slow_seconds`."""
+    """A stream of events that ends if the browser does not read an event within `slow_seconds`."""
 
     def __init__(
         self, events: AsyncGenerator[bytes], streams: AtATime, who: str, slow_seconds: float = SLOW_SECONDS
@@ -231,7 +231,7 @@ async def _left(receive: Receive) -> None:
 
 
 def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
-    """Return the full id of a match from the beginning of its id, and its stored record.
+    """Return the full id and the stored record of a match, given the beginning of its id.
 
     Raises:
         LadderError: if there is no such match, it has no record, or its block is unfinished.
@@ -241,7 +241,7 @@ def whole_record(desk: Desk, match: str) -> tuple[str, bytes]:
 
 
 def _sent(path: Path, request: Request) -> Response:
-    """Return a viewer, or status 304 if the browser has it."""
+    """Return a viewer, or status 304 if the browser already has it."""
     headers = {"etag": f'"{path.stem}"', "cache-control": "no-cache"}
     if headers["etag"] in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)

@@ -1,7 +1,7 @@
-"""Serves the pages: in this process, or beside a ladder that is served, in a separate process.
+"""Serve the pages in this process or, beside a served ladder, in a separate process.
 
-The process is separate because the pages must not delay the ladder's own threads: such delays would be charged to bots at
-home. It is restarted if it dies.
+The process is separate because the pages must not delay the ladder's own threads: bots at home would be charged for such delays.
+It is restarted if it dies.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from referee.live.matches.worker import STOPPING, become_worker, undisturbed
 from referee.live.seats.orphans import kill_below, own_ended, own_starting
 from referee.sandbox.system import allow_files
 
-EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 an organiser who gives one means it
+EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 an organiser who gives one of them wants it
 """The addresses that stand for all addresses of this machine."""
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
-"""The maximum number of connections accepted at once. These and all open connections must leave file descriptors free: otherwise
-asyncio logs each connection that it could not accept, at a few megabytes a second."""
+"""The maximum number of connections accepted at once. Some file descriptors must remain free beside these and all open connections;
+otherwise, asyncio logs each connection that it could not accept, at a few megabytes per second."""
 FILES = MAX_CONNECTIONS + MAX_NEW + 68
 """The number of file descriptors that the pages need: for connections, and 68 more for the database, records and drawings."""
 FILES_OF_TABLE = 3
 """The number of file descriptors that each table needs: for two pipes, and its process."""
 UNREAD_SECONDS = 30.0
-"""The default time for which a client may leave an answer unread; a slow reader still gets all of it."""
+"""The default time for which a client may leave an answer unread; a client that reads slowly still gets all of it."""
 STOP_SECONDS = 1.0
-"""The time allowed for answers under way when the pages stop, in seconds."""
+"""The time allowed for finishing open answers when the pages stop, in seconds."""
 END_SECONDS = 1.0
 """The time allowed for the process of the pages to end after `STOP_SECONDS`, in seconds."""
 AGAIN_SECONDS = 1.0
-"""The time until pages that have died are started again."""
+"""The delay before pages that have died are restarted, in seconds."""
 MOST_AGAIN_SECONDS = 60.0
-"""The maximum time until pages that have died are started again: it doubles each time, until they have lived this long."""
+"""The maximum delay before a restart, in seconds. The delay doubles each time, until the pages have lived this long."""
 NICENESS = 5
-"""The niceness of the pages: where they compete with matches for the processor, the pages wait."""
+"""The niceness of the pages, which makes them wait when they compete with matches for the processor."""
 Certificate = tuple[Path, Path]
 """The certificate chain and the key of the connections, as PEM files."""
 
@@ -80,7 +80,7 @@ def listening(address: str, tables: int = 0, unread_seconds: float = UNREAD_SECO
 
     Raises:
         PortInUse: if the port cannot be used.
-        LadderError: if this process may not have enough open files.
+        LadderError: if this process may not open enough files.
     """
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = FILES + FILES_OF_TABLE * tables
@@ -125,7 +125,7 @@ def config_of(
         application: the pages.
         certificate: the certificate for TLS; None for plain HTTP.
         proxy: the address of a trusted proxy, as in `Site`; empty without one.
-        connections: the limits on connections; None for the default ones.
+        connections: the limits on connections; None for the default limits.
 
     Raises:
         OSError: if the files of the certificate cannot be read, or do not belong together.
@@ -170,7 +170,7 @@ def serve_pages(
     """
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     logging.getLogger("uvicorn.error").addFilter(_FewLines())
-    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of each malformed form, which is refused
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of malformed forms, which are refused
     allow_files()
     asyncio.run(
         uvicorn.Server(config_of(application(home, site, niceness, CallFigures(calls)), certificate, site.proxy)).serve(
@@ -180,7 +180,7 @@ def serve_pages(
 
 
 class _FewLines(logging.Filter):
-    """Passes few lines of a flood: uvicorn adds a traceback for each request that fails."""
+    """Limits a flood of log lines, because uvicorn logs a traceback for each request that fails."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -199,9 +199,10 @@ class _FewLines(logging.Filter):
 def pages_beside(
     home: Home, site: Site, address: str, certificate: Certificate | None, calls: socket.socket | None = None
 ) -> Iterator[str]:
-    """Serve the pages in a separate process in this context; yield their address.
+    """Serve the pages in a separate process while this context is open; yield their address.
 
-    Enter it before any code that treats all processes below this one as leftovers. `calls` is the same as in `serve_pages`.
+    Enter the context before running any code that treats all descendants of this process as leftovers. `calls` is the same as in
+    `serve_pages`.
 
     Raises:
         PortInUse: if the port cannot be used.
@@ -244,7 +245,7 @@ class _Restarted:
 
     def end(self) -> None:
         """End the process and all processes below it, and start no replacement."""
-        # This comes first: a start that is waiting for the lock then does nothing.
+        # This comes first, so that a start that is waiting for the lock does nothing.
         self._is_over.set()
         with self._starting:
             process = self._process
@@ -260,7 +261,7 @@ class _Restarted:
         """Start a process.
 
         Raises:
-            OSError: if the machine has no room for one.
+            OSError: if the machine cannot start one.
         """
         with self._starting:
             if self._is_over.is_set():
@@ -272,7 +273,7 @@ class _Restarted:
             self._process = process
 
     def _watch(self) -> None:
-        """Start another process whenever one dies."""
+        """Restart the process whenever it dies."""
         # A process that is started here inherits this, until it becomes a worker.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         seconds = AGAIN_SECONDS

@@ -1,6 +1,6 @@
 """The pages of a ladder as files, for any web host: `dogana ladder site`.
 
-The real pages run in this process, as for a browser; their answers are written to files, link by link from the start page.
+The application that serves browsers runs in this process. Its answers are written to files, by following links from the start page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Progress = Callable[[int, int], None]
 """A function that is called with the number of written files, and the number of all files known so far."""
 
 NICENESS = 19
-"""The niceness of drawing the viewers of a site: no person waits for them, so bots and their referees come first."""
+"""The niceness of drawing the viewers of a site. Nobody waits for them, so bots and their referees come first."""
 
 
 def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Site | None = None) -> tuple[int, int]:
@@ -60,9 +60,9 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
     Args:
         home: the ladder.
         folder: the folder of the site; new, empty, or an earlier site.
-        most: the maximum number of the latest matches that get a page, for each game on the ladder and for each event.
-        progress: called as the work advances.
-        site: other settings of the pages.
+        most: the maximum number of matches that get a page, for each game on the ladder and for each event; the latest are chosen.
+        progress: a function that is called as the work advances.
+        site: the other settings of the pages; None for the default ones.
 
     Returns:
         The number of pages, and the number of matches with a page.
@@ -93,7 +93,7 @@ async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[st
     headers = {"accept": "text/plain"}  # for errors; pages are HTML in any case
     async with (
         _open(app),
-        # A name without a dot is accepted by `check_host`.
+        # `check_host` accepts a name without a dot.
         AsyncClient(transport=ASGITransport(app), base_url="http://localhost", headers=headers) as client,
     ):
         return await _walk(client, first, folder, earlier, progress)
@@ -107,7 +107,7 @@ async def _open(app: ASGIApp) -> AsyncIterator[None]:
     running = asyncio.ensure_future(app({"type": "lifespan"}, received.get, sent.put))
     await received.put({"type": "lifespan.startup"})
     if (await sent.get())["type"] != "lifespan.startup.complete":
-        await running  # raises the error of the start
+        await running  # raises an error that occurred at the start
     try:
         yield
     finally:
@@ -139,7 +139,7 @@ async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: lis
 
 
 async def _fetched(client: AsyncClient, path: str) -> bytes | None:
-    """Return the content for a file; None if a match has no such file, because its record is lost or not valid.
+    """Return the content of a file, or None if a match has no such file because its record is lost or not valid.
 
     Raises:
         LadderError: if the pages answer with an error.
@@ -161,7 +161,7 @@ def _list(folder: Path, files: set[str]) -> None:
 
 
 def contents(folder: Path) -> list[str]:
-    """Return the files of the site that is in a folder.
+    """Return the list of the files of the site in a folder.
 
     Raises:
         LadderError: if the folder contains other files.

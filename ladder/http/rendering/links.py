@@ -1,4 +1,4 @@
-"""Links from page to page. They are relative, so the pages work below any address and as files."""
+"""Links from page to page. They are relative, so that the pages work under any address and as files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 _SAFE = "/+,=:@"
 _FILE = re.compile(r"static/.*|matches/[^/]+/.*|.*feed\.xml")
-"""The paths of files that are not pages. A suffix alone does not identify them: the name of a bot may end in the same way."""
+"""The paths of files that are not pages. A suffix alone does not identify them, because the name of a bot may end with it."""
 _LINK = re.compile(r' (?:href|src)="([^"]*)"')
 
 

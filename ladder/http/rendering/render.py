@@ -67,7 +67,7 @@ def _lasting(milliseconds: float) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Return the time on a clock as text: `1:05`, and from an hour on `1:00:05`."""
+    """Return the time on a clock as text, such as `1:05`, or `1:00:05` from one hour upwards."""
     minutes, left = divmod(int(seconds), 60)
     return f"{minutes}:{left:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{left:02}"
 
@@ -91,5 +91,5 @@ def rendered(page: Page, visit: Visit) -> str:
 
 
 def fragment(template: str, values: dict[str, Any]) -> str:
-    """Return the HTML of a part of a page; it has no links."""
+    """Return the HTML of part of a page; this part has no links."""
     return _environment().get_template(template).render(values)

@@ -26,7 +26,8 @@ _REACHABLE = {
     "</table>": "</table></div>",
     '<th scope="col"></th>': "<td></td>",
 }
-"""Replacements in the HTML: scrollable elements can have the keyboard focus, and an empty cell is not a heading."""
+"""Replacements in the HTML. They let scrollable elements have the keyboard focus, and stop empty table cells from being
+headings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _headed(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _anchored(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
-    """Add an anchor to each rule that begins here, and its number to `numbers`."""
+    """Add an anchor to each rule that begins here, and add its number to `numbers`."""
     begins = True
     for child in children:
         found = _RULE.match(child.content) if begins and child.type == "text" else None
@@ -134,7 +135,7 @@ def _linked(children: Sequence[Token], numbers: set[str]) -> Iterator[Token]:
     """Turn the mentions of rules into links."""
     inside = 0
     for child in children:
-        # HTML has no links within links.
+        # HTML does not allow links within links.
         inside += child.nesting if child.type.startswith("link") else 0
         if child.type != "text" or inside:
             yield child

@@ -11,7 +11,7 @@ from referee.terminal import listed, visible
 
 
 def sentence(seats: Sequence[SeatAccount], lead: Lead | None = None) -> str:
-    """Describe a win: its margin, and the start of the winner's lead; return an empty text for a match without a result."""
+    """Describe the margin of a win and the start of the winner's lead; return an empty text for a match without a result."""
     if not seats:
         return ""
     winners = [one for one in seats if one.rank == 1]

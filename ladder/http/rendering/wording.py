@@ -1,4 +1,4 @@
-"""Facts of a ladder in words and numbers, as several pages show them."""
+"""Facts about a ladder in words and numbers, for several pages."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def change(value: float, digits: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The first version of a table, and the other versions that may be the best, judging by the matches so far."""
+    """The first version in a table, and the other versions that may be the best, judging by the matches so far."""
 
     first: StandingRow | OverallRow
     others: Sequence[StandingRow | OverallRow]
     """The other versions that can be first, at most `_MAX_NAMED`."""
     unnamed: int
-    """The number of versions that can be first beyond those in `others`."""
+    """The number of versions that can also be first but are not in `others`."""
     rated: int
     """The number of rated versions."""
 
     @property
     def is_sure(self) -> bool:
-        """True if its lead is certain: no other place is open to it."""
+        """True if its lead is certain, because no other place is open to it."""
         return self.first.worst == 1
 
 
 def lead_of(standings: Sequence[StandingRow | OverallRow]) -> Leader | None:
-    """Return the leader of standings, which are in the order of their places; None if no version is rated."""
+    """Return the leader of the standings, which are sorted by place; None if no version is rated."""
     rated = [one for one in standings if one.place is not None]
     if not rated:
         return None
@@ -62,18 +62,18 @@ def status_of(one: StandingRow) -> str:
 
 
 def clock_in_words(text: str) -> str:
-    """Describe a clock: `60 s, 0.5 s more for each decision, at most 10 s for one`."""
+    """Describe a clock, for example as `60 s, 0.5 s more for each decision, at most 10 s for one`."""
     control = TimeControl.parse(text)
     more = f", {control.increment:g} s more for each decision" if control.increment else ""
     return f"{control.bank:g} s{more}, at most {control.cap:g} s for one"
 
 
 _CLEARLY = 0.6
-"""The share from which a cell of a crosstable is shaded; cells up to 1 less this share have another shade."""
+"""Cells of a crosstable are shaded from this share upwards; cells up to 1 minus this share have another shade."""
 
 
 def shade(share: float) -> str:
-    """Return the CSS class of a cell of a crosstable; empty without a shade."""
+    """Return the CSS class of a cell in a crosstable; an empty text if the cell has no shade."""
     if share >= _CLEARLY:
         return "well"
     return "poorly" if share <= 1 - _CLEARLY else ""

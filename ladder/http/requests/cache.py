@@ -12,7 +12,7 @@ from ladder.http.requests.prepared import PreparedResponse
 MAX_BYTES = 32 * 1024**2
 """The default maximum size of a cache, in bytes."""
 FRESH_SECONDS = 1.0
-"""The default time, in seconds, for which an answer is sent again even if something has changed."""
+"""The default time, in seconds, for which an answer is reused even if something has changed."""
 
 Key = tuple[str, str]
 """The path and the query of a request."""
@@ -39,7 +39,7 @@ class AnswerCache:
         return None if found is None else found[1]
 
     def put(self, key: Key, answer: PreparedResponse) -> None:
-        """Add an answer, unless it is larger than the cache; the least recently used answers are dropped for it."""
+        """Add an answer, unless it is larger than the cache; drop the least recently used answers to make room for it."""
         entry = key, answer
         if _size(entry) <= self._answers.maxsize:
             self._answers[key] = entry

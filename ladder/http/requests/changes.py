@@ -1,4 +1,4 @@
-"""Changes by authors over HTTP, in the browser or by commands: a few at a time, and files that arrive in chunks."""
+"""Make changes for authors over HTTP, from browsers and commands. Only a few are made at a time, and files arrive in chunks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES
 
 MAX_CHANGES = 2
-"""The maximum number of changes at a time: each waits for others to finish changing the ladder. One of them may be the intake of a
-bot, which can take minutes."""
+"""The maximum number of changes at a time. Each waits until the others have finished changing the ladder. One of them may be the
+intake of a bot, which can take minutes."""
 
 
 class Changes:
@@ -45,7 +45,7 @@ class Changes:
 
     @asynccontextmanager
     async def uploading(self, author: str) -> AsyncIterator[asyncio.Timeout]:
-        """Count, in this context, a bot that an author is sending; yield the time limit, which `take_in` lifts.
+        """Count a bot that an author is sending, for the duration of this context; yield the time limit, which `take_in` lifts.
 
         Raises:
             TooMuch: if too many are being sent.
@@ -59,7 +59,7 @@ class Changes:
             raise BadBot(f"it did not arrive within {self._limits.upload_seconds:g} s; send it again") from None
 
     async def take_in(self, upload: Upload[SubmitAnswer], limit: asyncio.Timeout, *, executable: bool) -> SubmitAnswer:
-        """Submit a bot whose file has arrived, without a time limit: the caller must not have to send the file again."""
+        """Submit a bot whose file has arrived, without a time limit, so that the caller need not send it again."""
         limit.reschedule(None)
         async with self._taking_in:
             return await self.threads.run(lambda: upload.take_in(executable=executable))

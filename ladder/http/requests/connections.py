@@ -1,4 +1,4 @@
-"""Limits on the connections of browsers, which uvicorn lacks (docs/decisions/0044-the-edge.md)."""
+"""Limit the connections of browsers, because uvicorn does not (docs/decisions/0044-the-edge.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_CONNECTIONS = 480
 REQUEST_SECONDS = 10.0
 """The default time allowed for the head of a request to arrive, including the TLS handshake of a new connection."""
 _CONNECTION = "dogana.connection"
-"""The key of a request's connection in the state of its scope."""
+"""The key under which the state of a request's scope holds its connection."""
 
 
 class Connections:
@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
         self._expect_request()
         if self._encryption is None:
             self._http.connection_made(transport)
-        else:  # asyncio's own server allows a minute for a handshake, which nothing would count
+        else:  # asyncio's own server allows a minute for a handshake, and would not count the connection
             transport.pause_reading()
             self._handshake = asyncio.get_running_loop().create_task(self._encrypt(transport, self._encryption))
 
@@ -125,7 +125,7 @@ class Connection(asyncio.Protocol):
             self._timer = asyncio.get_running_loop().call_later(seconds, self._end_late)
 
     def _end_late(self) -> None:
-        """End the connection unless its request is about to be counted: after a pause of the server, it may have just been read."""
+        """End the connection, unless its request is about to be counted, because the server has only just read it after a pause."""
         self._timer = asyncio.get_running_loop().call_later(0, self.transport.abort)
 
     def _stop_timer(self) -> None:
@@ -135,7 +135,7 @@ class Connection(asyncio.Protocol):
 
     @contextmanager
     def answering(self) -> Iterator[None]:
-        """Count a request as unanswered in this context."""
+        """Count a request as unanswered for the duration of this context."""
         self.requests += 1
         self._stop_timer()
         try:

@@ -1,4 +1,4 @@
-"""Forms: a few fields, perhaps with a file among them, which is passed on chunk by chunk."""
+"""Read forms, which have a few fields and perhaps a file; the file is passed on in chunks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def read_body(request: Request, seconds: float) -> bytes:
 
 @dataclass(slots=True)
 class Part:
-    """A field of a form that contains a file, as far as it has arrived.
+    """A field of a form with a file; the rest of its data may still have to arrive.
 
     Attributes:
         name: the name of the field.
@@ -153,7 +153,7 @@ class Multipart:
 
 
 async def drained(stream: AsyncIterator[bytes]) -> None:
-    """Read and discard the rest of a request: browsers show an answer only after they have sent everything."""
+    """Read and discard the rest of a request, because browsers show an answer only after they have sent everything."""
     with contextlib.suppress(DoganaError, TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in stream:

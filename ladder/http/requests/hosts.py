@@ -1,4 +1,7 @@
-"""The host names of the pages. They are checked because another site whose name leads here (DNS rebinding) could read the pages."""
+"""The host names of the pages.
+
+They are checked because a site whose name resolves to this server (DNS rebinding) could otherwise read the pages.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ def public_url_of(url: str) -> str:
 
 
 def check_host(site: Site, request: Request) -> None:
-    """Check that a request names this server by an IP address, by a name without a dot, which nobody can own, or by a known name.
+    """Check that a request names this server by an IP address, by a known name, or by a name without a dot, which nobody can own.
 
     Raises:
         WrongHost: if the request may be for another site.

@@ -19,15 +19,15 @@ class CallerQueues:
     """Limits the concurrent actions of each caller. Further actions wait, and delay only that caller."""
 
     def __init__(self, of_one: int, wait_seconds: float = WAIT_SECONDS) -> None:
-        """Allow each caller `of_one` concurrent actions, and a wait of `wait_seconds` for a place."""
+        """Allow each caller `of_one` concurrent actions; further ones wait for a place for at most `wait_seconds`."""
         self._of_one = of_one
         self._wait_seconds = wait_seconds
-        # Weak: a queue disappears with the last request that waits in it; otherwise addresses would fill the memory.
+        # The references are weak: a queue disappears with its last waiting request, so that addresses do not fill the memory.
         self._places: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
     async def place(self, who: str) -> AsyncIterator[None]:
-        """Wait for a place, and occupy it in this context.
+        """Wait for a place, and occupy it for the duration of this context.
 
         Raises:
             TooMuch: if no place is free in time.
@@ -45,7 +45,7 @@ class CallerQueues:
 
 
 def address_of(request: Request) -> str:
-    """Return the address under which requests without a token are counted: for IPv6, the network, since its owner has many."""
+    """Return the address under which requests without a token are counted; for IPv6, it is a whole network."""
     host = "" if request.client is None else request.client.host
     return host_of(f"ipv6:[{host}]:0" if ":" in host else f"ipv4:{host}:0")
 

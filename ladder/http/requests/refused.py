@@ -29,7 +29,7 @@ def refusal(error: Exception) -> ErrorReply:
 
 
 def refused(refusals: Refusals, request: Request, method: str, error: Exception) -> ErrorReply:
-    """Note a refusal for the journal; return the answer to the request."""
+    """Report a refusal to the journal; return the answer to the request."""
     found = refusal(error)
     refusals.note(address_of(request), method, found)
     return found

@@ -1,4 +1,4 @@
-"""A visit to a page, and its answer. Neither knows HTTP, so the pages can be written to files as well."""
+"""A visit to a page, and its answer. Neither depends on HTTP, so that the pages can also be written to files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TooSlow(LadderError):
 
 
 class Gone(LadderError):
-    """The client has disconnected; nobody reads an answer."""
+    """The client has disconnected, so nobody would read an answer."""
 
 
 class NoPage(LadderError):
@@ -42,7 +42,7 @@ class Site:
     tables: int = TABLES
     """The maximum number of matches that people may play at a time."""
     tables_per_address: int | None = None
-    """The maximum number of concurrent matches of people from one address; None if one address may have all."""
+    """The maximum number of matches that people from one address may play at a time; None if there is no such limit."""
     isolation: Isolation | None = None
     """The sandbox of authors' bots at tables; None if people play against house bots alone."""
     is_static: bool = False
@@ -56,7 +56,7 @@ class Site:
     proxy: str = ""
     """The address of a proxy in front of the pages, which is trusted to name the client and its use of TLS; empty without one."""
     host_names: frozenset[str] = frozenset()
-    """The names with dots by which browsers may call the pages, in addition to that of `public_url`; `*` for any (`hosts.py`)."""
+    """The names with dots by which browsers may reach the pages, in addition to that of `public_url`; `*` for any (`hosts.py`)."""
     cors_origins: frozenset[str] = frozenset()
     """The other sites whose pages may read the answers of the API, such as https://charts.example; `*` for any."""
     matches: frozenset[str] | None = None
@@ -98,7 +98,7 @@ class Visit:
         return int(text)
 
     def paged(self, rows: Sequence[Listed], what: str) -> tuple[Sequence[Listed], int, int]:
-        """Return the rows of the page in the query, the number of that page, and the number of pages; a file contains all rows.
+        """Return the rows of the page that the query names, its number, and the number of pages; a file contains all rows.
 
         Raises:
             BadQuestion: if the page in the query is not a valid number.
@@ -111,7 +111,7 @@ class Visit:
         return rows if self.site.is_static else rows[(number - 1) * size : number * size], number, pages
 
     def choice(self, name: str, choices: Mapping[str, object]) -> str:
-        """Return the chosen word in the query, or the first choice if there is none.
+        """Return the choice in the query, or the first of the choices if the query contains none.
 
         Raises:
             BadQuestion: if it is not one of the choices.

@@ -1,4 +1,4 @@
-"""The visitor of a page: a browser with the cookie of an author, or anybody."""
+"""The visitor of a page: an author whose browser has a cookie, or anybody."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENCRYPTED_COOKIE = "__Host-dogana"
 
 
 def is_encrypted(site: Site, request: Request) -> bool:
-    """Return True if a browser reaches the pages by TLS, here or at a proxy in front of them."""
+    """Return True if a browser reaches the pages over TLS, here or at a proxy in front of them."""
     return request.scope["scheme"] == "https" or site.public_url.startswith("https:")
 
 
@@ -40,7 +40,7 @@ def visitor(tokens: Tokens, site: Site, request: Request) -> Caller:
 
 
 def check_same_origin(site: Site, request: Request) -> None:
-    """Check that a form comes from one of our own pages, by the browser's Fetch Metadata or, without that, its origin.
+    """Check that a form comes from one of our own pages, using the browser's Fetch Metadata or, if it is missing, the origin.
 
     Raises:
         Forbidden: if it comes from another site.
@@ -54,7 +54,7 @@ def check_same_origin(site: Site, request: Request) -> None:
     else:
         scheme, _, host = origin.partition("://")
         is_ours = host in (request.headers.get("host"), urlsplit(site.public_url).netloc) and bool(host)
-        if is_encrypted(site, request):  # an unencrypted form may come from an attacker in between
+        if is_encrypted(site, request):  # an unencrypted form may come from an attacker on the network
             is_ours = is_ours and scheme == "https"
     if not is_ours:
         raise Forbidden("this form was sent from another site; open the page here, and send it again")
