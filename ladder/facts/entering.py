@@ -41,7 +41,7 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
     The order of the standings also decides which versions make the cut. Versions without a place come last, oldest
     first.
     """
-    seeding, found = _seeding(store, terms.conditions), _candidates(store, terms.conditions)
+    seeding, found = places_by_version(store, terms.conditions), _candidates(store, terms.conditions)
     entrants: list[EnteredVersion] = []
     left_out: list[tuple[Version, str]] = []
     best_of: dict[str, str] = {}
@@ -59,7 +59,7 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
     return EntryList(entrants, left_out)
 
 
-def _seeding(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
+def places_by_version(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
     """Return the places of versions in the standings of one game, or in the ranking over several games, best first."""
     if len(conditions) == 1:
         return {version: placing.number for version, placing in places(store, conditions[0]).items()}
@@ -111,7 +111,7 @@ def close_due(store: Store) -> list[LadderTournament]:
     closed = []
     for due in [one for one in store.tournaments.all() if one.phase_at(now()) is Phase.CLOSED]:
         # The fit can take seconds. It is cached here, before the transaction, so that nobody has to wait for the log.
-        _seeding(store, due.terms.conditions)
+        places_by_version(store, due.terms.conditions)
         with store.writing():
             # Meanwhile it may have been cancelled, or the clock set back: then a close would contradict the log.
             one, at = store.tournaments.find(due.terms.name), now()

@@ -358,17 +358,17 @@ def test_what_happens_while_the_entrants_are_computed_is_heeded_at_the_close(
     announce(store, terms())
     noon = clock.at
     clock.pass_the_close()
-    seeding = entering._seeding
+    seeding = entering.places_by_version
 
     def meanwhile(*arguments: Any) -> dict[int, int]:
-        monkeypatch.setattr(entering, "_seeding", seeding)
+        monkeypatch.setattr(entering, "places_by_version", seeding)
         clock.at = noon
         if neighbour == "cancels it":
             cancel(store, "final")
             clock.pass_the_close()
         return seeding(*arguments)
 
-    monkeypatch.setattr(entering, "_seeding", meanwhile)
+    monkeypatch.setattr(entering, "places_by_version", meanwhile)
     assert close_due(store) == []
     assert store.tournaments.find("final").phase is (Phase.CANCELLED if neighbour == "cancels it" else Phase.OPEN)
     assert differences(store) == []  # the log is as it must be
