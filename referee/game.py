@@ -23,8 +23,8 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
     nothing. Labels (`label`) within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises `IllegalAction`, which
     says what was wrong and by which rule, and leaves the state as it was.
- 4. `apply` is deterministic: equal states, actions and draws give equal states. It draws all the chance that it needs
- from `chance`. A state holds no generator, so nobody can read the future from a copy.
+ 4. `apply` is deterministic: equal states, actions and draws give equal states. It draws all the chance that it needs from
+    `chance`. A state holds no generator, so nobody can read the future from a copy.
  5. `clone` returns an equal state with every field. It shares no list, dictionary or set with the original.
  6. A state survives `to_json` and `Game.read_state`. Tests, bug reports and people write positions in that format.
  7. `problems` is empty in every state that can be reached.
