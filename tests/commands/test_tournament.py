@@ -19,6 +19,7 @@ from referee.live.matches.play import House
 from referee.tournament.course import course
 from referee.tournament.plan import read_plan
 from tests import matches
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, start
 from tests.patience import patient
 from tests.processes import wait_for_work
@@ -82,7 +83,7 @@ def test_a_tournament_is_played_shown_and_verified(dogana: Dogana, cup: Path) ->
     assert [one["event"] for one in played(dogana)] == ["begin", "round", "end"]  # nothing is left to play
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGKILL, signal.SIGINT]))
 def test_a_tournament_that_is_stopped_in_the_middle_ends_with_the_same_table(
     dogana: Dogana, cup: Path, tmp_path: Path, number: int
 ) -> None:

@@ -39,6 +39,7 @@ def run(script: str, folder: Path) -> str:
     return ended.stdout
 
 
+@pytest.mark.long
 def test_the_first_commands_of_the_page_run(tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(BOT)
     said = run(FIRST, tmp_path)
