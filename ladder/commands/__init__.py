@@ -1,1 +1,1 @@
-"""`dogana ladder ...`: a module for each command, with nothing but its texts and exit statuses."""
+"""The commands `dogana ladder ...`: one module per command, which contains only its texts and exit statuses."""

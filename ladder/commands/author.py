@@ -93,7 +93,7 @@ def revoke(
 
 
 def _matches(text: str) -> int | None:
-    """Read a budget."""
+    """Parse a budget."""
     if text == "none":
         return None
     if not re.fullmatch("[1-9][0-9]{0,6}", text):
@@ -137,7 +137,7 @@ def budget(
 
 
 def _bytes(text: str) -> int | None:
-    """Read a quota."""
+    """Parse a quota."""
     if text == "none":
         return None
     found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text)
@@ -195,7 +195,7 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
     with Authors(place.database, create=False) as authors, Store(place.database, create=False) as store:
         names, tokens = authors.names(), authors.tokens()
         budgets, quotas = authors.budgets.of_today(), authors.budgets.quotas()
-        # An author who submits on this machine has no token, but may have limits.
+        # An author who submits on this machine has no token, but may still have limits.
         names += [name for name in {**budgets, **quotas} if name not in names]
         with place.files_stay():
             used = {name: used_bytes(place, store, name) for name in names}

@@ -32,7 +32,7 @@ def backup(
 
       dogana ladder backup ladder-monday.tar
     """
-    # Checked at once, before anything is copied; `copy` checks it again at the end.
+    # This is checked immediately, before anything is copied; `copy` checks it again at the end.
     check_free(file, force=force)
     with Store(Home(home).database, create=False) as store:
         size = copy(Home(home), store, file, replaces=force)

@@ -78,7 +78,7 @@ def check(
     check_path(path)
     chosen = None if game is None else find(game)
     if unconfined or not IS_LINUX:
-        if (memory, tasks, cpus) != (None, None, None):  # nothing would enforce them
+        if (memory, tasks, cpus) != (None, None, None):  # because nothing would enforce them
             raise BadBot(f"--memory, --tasks and --cpus are for the sandbox; {LEAVE_OUT}")
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
@@ -102,7 +102,7 @@ def check(
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Provide a folder for the bot and its records, and remove the folders of killed checks.
+    """Provide a folder for the bot and its records, and remove the folders that killed checks have left.
 
     Each folder is locked for the lifetime of its check.
     """
@@ -126,7 +126,7 @@ def _try(
 ) -> Artefact | None:
     """Accept the bot, and run its exercises."""
     taken = take(path, scratch / "versions", runtimes, report.note)
-    # The games of a refused bot are not known.
+    # If the bot is refused, its games are not known.
     claimed = list(games()) if taken is None else list(taken[0].games)
     if chosen is not None and taken is not None and chosen.name not in claimed:
         raise BadBot(f"{path} does not play {chosen.name}; its bot.toml names: {', '.join(claimed)}")
@@ -142,16 +142,16 @@ def _try(
 
 
 class _Report:
-    """The verdicts so far; each is printed after the verdicts on all earlier steps.
+    """The verdicts so far. Each is printed once the verdicts on all earlier steps have been printed.
 
-    Successive steps under one heading that are skipped for one reason share a line, with the name of the first.
+    Successive steps under one heading that are skipped for the same reason share a line, which names the first of them.
     """
 
     def __init__(self, *, shows: bool) -> None:
         self._verdicts: dict[str, Verdict] = {}
         self._expected: list[Step] = []
         self._printed = 0
-        self._skipping: str | None = None  # the reason of the last line, if that step was skipped
+        self._skipping: str | None = None  # the reason in the last line, if that step was skipped
         self._shows = shows
         self._progress = Progress(
             "steps",
@@ -233,7 +233,7 @@ class _Report:
         out.print(self.verdict(), style="red" if self.count(StepOutcome.FAILED) else "green")
 
     def verdict(self) -> str:
-        """Return the overall verdict in one line: `41 steps passed, 1 failed, 2 reported`."""
+        """Return the overall verdict in one line, such as `41 steps passed, 1 failed, 2 reported`."""
         counts = [(self.count(outcome), outcome.value) for outcome in StepOutcome]
         passed, *others = [f"{count} {word}" for count, word in counts if count or word == "passed"]
         return ", ".join([passed.replace(" ", " steps ", 1), *others])

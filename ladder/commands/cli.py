@@ -24,7 +24,7 @@ from referee.version import installed_version
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from referee.registry import rules_are_compiled  # no command need wait for this
+        from referee.registry import rules_are_compiled  # imported here, so that no command has to wait for it
 
         rules = "compiled" if rules_are_compiled() else "pure Python"
         out.print(f"dogana {installed_version()} (rules: {rules})")
@@ -37,7 +37,7 @@ _WIDEST = 10_000
 
 
 def _of_the_ladder(*names: str) -> dict[str, str | typer.Typer]:
-    """Return commands of the ladder with their modules; each function or group has the name of its module."""
+    """Return commands of the ladder by name, each with its module; a function or group has the same name as its module."""
     return {name: f"ladder.commands.{name.replace('-', '_')}" for name in names}
 
 
@@ -126,15 +126,15 @@ app = typer.Typer(
 @app.callback()
 def _options(
     version: Annotated[
-        # Eager, so that the option works without a command.
+        # Eager, so that the option also works without a command.
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Handle the options before any command."""
+    """Handle the options that come before a command."""
 
 
 def main() -> None:
-    """Run the command line. Errors that the user can mend are printed in one line, with exit status 1."""
+    """Run the command line. Errors that the user can correct are printed on one line, with exit status 1."""
     # A terminal with another encoding must not end a command with a traceback.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
@@ -145,7 +145,7 @@ def main() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # Rich or typer, whichever wrote, has turned it into status 1
             _end_for_want_of_a_reader()
-        # typer ends at each interruption with the status of Ctrl-C; this is the status of the signal that came.
+        # For any interruption, typer exits with the status of Ctrl-C; this is the status of the signal that came.
         if stopped and end.code == _INTERRUPTED:
             sys.exit(128 + stopped[0])
         raise
@@ -159,7 +159,7 @@ def main() -> None:
             error.filename = "standard output"
         _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
     except UnicodeEncodeError:
-        # Paths may have any bytes, but names are stored and sent as UTF-8.
+        # Paths may contain any bytes, but names are stored and sent as UTF-8.
         found = next(filter(_NOT_UTF8.search, sys.argv), None)
         if found is None:
             raise
@@ -168,14 +168,14 @@ def main() -> None:
 
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
-"""Matches what Python makes of bytes on the command line that are not UTF-8."""
+"""Matches the characters by which Python represents bytes on the command line that are not UTF-8."""
 _INTERRUPTED = 128 + signal.SIGINT
 _READER_GONE = 128 + signal.SIGPIPE
 """The exit status if the reader has closed our output, as `head` does: the status of programs killed by SIGPIPE."""
 
 
 def _drop_output() -> None:
-    """Discard the rest of standard output; otherwise Python tries to write it again at exit."""
+    """Discard the rest of standard output; otherwise, Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -190,7 +190,7 @@ def stop_cleanly(came: list[int]) -> None:
 
     Later ones are ignored: systemd and shells send several, and none may interrupt the clean-up. `PagedCommand` calls this when
     the function of a command begins. Until then there is nothing to clean up, and a signal kills the process: Python drops an
-    exception in the callbacks of imports, and libraries do so while they read the command line.
+    exception in the callbacks of imports, and libraries drop one while they parse the command line.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

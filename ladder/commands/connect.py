@@ -88,7 +88,7 @@ def connect(
     address, is_encrypted = _door(place, login)
     offer = Offer(bot, name, address, login, matches, logs, is_encrypted)
     if not asyncio.run(_offer(offer)):
-        raise KeyboardInterrupt  # with the status of an interrupted command
+        raise KeyboardInterrupt  # so that the exit status is that of an interrupted command
 
 
 def _door(server: str, login: Login) -> tuple[str, bool]:
@@ -104,7 +104,7 @@ def _door(server: str, login: Login) -> tuple[str, bool]:
     # `dogana ladder serve` encrypts both or neither.
     is_encrypted = server.startswith("https:")
     if not is_encrypted:
-        login.check_private(address)  # it may be on another machine than the pages
+        login.check_private(address)  # this address may be on another machine than the pages
     return address, is_encrypted
 
 

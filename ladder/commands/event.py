@@ -36,7 +36,7 @@ from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
-"""The maximum number of printed matches of each kind, and of printed versions that are left out."""
+"""The maximum number of matches of each kind that are printed, and of left-out versions that are printed."""
 DEFAULT_ROUNDS = 5
 
 event = typer.Typer(
@@ -134,7 +134,7 @@ def new(
             format=form,
             seats=seats,
             blocks=blocks,
-            rounds=rounds or DEFAULT_ROUNDS,  # without meaning in other formats, like `advance`
+            rounds=rounds or DEFAULT_ROUNDS,  # has no meaning in other formats, like `advance`
             advance=advance or 1,
             scoring=scoring,
             top=top,
@@ -160,7 +160,7 @@ def _check_format(form: Format, rounds: int | None, advance: int | None) -> None
 
 
 def _condition(store: Store, game: str, clock: str | None, options: dict[str, str], *, by_options: bool) -> Condition:
-    """Return the condition for one game of an event: the only one that fits, or a new one if the game was never played.
+    """Return the condition for one game of an event: the only one that fits, or a new one if the game has never been played.
 
     Raises:
         LadderError: if none fits, or several do.

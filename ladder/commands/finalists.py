@@ -58,10 +58,10 @@ def finalists(
         raise LadderError(f"no submitted bot has a rating in {game} yet; let the ladder play first")
     make_folder(folder)
     for version in chosen:
-        inspector.check(version)  # so that the copy is what was submitted
+        inspector.check(version)  # so that the copy equals the submitted files
         copy = folder / f"{version.bot}-v{version.number}"
         if force and copy.exists():
-            shutil.rmtree(copy)  # `copytree` replaces no links, and would leave files that the version does not have
+            shutil.rmtree(copy)  # `copytree` cannot replace links, and keeps files that the version does not have
         # Links stay links: they could lead out of the folder.
         shutil.copytree(place.versions / version.content_hash, copy, symlinks=True)
         _let_change(copy)
@@ -71,14 +71,14 @@ def finalists(
 
 
 def _let_change(copy: Path) -> None:
-    """Let the user change and remove a copy; on the ladder, the files of versions are read-only."""
+    """Let the user change and remove a copy, which would otherwise be read-only, like a version's files on the ladder."""
     for path in (copy, *copy.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | 0o200)
 
 
 def _best(store: Store, game: str, clock: str, option: list[str] | None) -> list[Standing]:
-    """Return the standings of rated versions that play now, best first.
+    """Return the standings of the rated versions that are currently scheduled, best first.
 
     Raises:
         LadderError: if there are several standings of the game.

@@ -1,4 +1,4 @@
-"""The format of help pages: complete summaries, commands in sections, placeholders and ranges in words, examples for pasting."""
+"""The format of help pages: complete summaries, commands in sections, placeholders and ranges in words, and examples to paste."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OTHER_WORDS = {
     "match": "play",
     "view": "replay",
 }
-"""Words that people may type instead of the name of a command, with that command."""
+"""Words that people may type instead of the name of a command, each with the intended command."""
 EXACTLY = {
     "list": ["games"],
     "ladder list": ["ladder bots", "ladder matches"],
     "version": ["--version"],
     "ladder version": ["--version"],
 }
-"""Complete command lines whose last word resembles that of another command, with the commands that may be meant."""
+"""Complete command lines whose last word resembles the last word of another command, with the commands that may be meant."""
 _EXAMPLES = re.compile(r"^Examples?:$", re.MULTILINE)
 _WORD = re.compile(r"""(?:--?[a-z-]+\s(?!-))?(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 """A word of a command, or an option together with its value."""
@@ -57,7 +57,7 @@ def folded(command: str, width: int) -> list[str]:
     first, *words = _WORD.findall(command)
     lines = [first]
     for word in words:
-        if len(lines[-1]) + 1 + len(word) + 2 > width:  # 2: a space and the backslash
+        if len(lines[-1]) + 1 + len(word) + 2 > width:  # 2 for a space and the backslash
             lines[-1] += " \\"
             lines.append("  " + word)
         else:
@@ -66,7 +66,7 @@ def folded(command: str, width: int) -> list[str]:
 
 
 def placeholder(param: Any) -> str:
-    """Return the placeholder for the value of an option or an argument; empty for a flag."""
+    """Return the placeholder for the value of an option or an argument, or an empty text for a flag."""
     if getattr(param, "is_flag", False):
         return ""
     if param.metavar is None and param.type_descriptor.choices:
@@ -75,7 +75,7 @@ def placeholder(param: Any) -> str:
 
 
 def _default(param: Any, ctx: typer.Context) -> str:
-    # A default in words stands for a value that is found when the command runs.
+    # A default in words stands for a value that is determined when the command runs.
     if isinstance(param.show_default, str):
         return str(param.show_default)
     value = param.get_default(ctx, call=False)
@@ -131,7 +131,7 @@ class _Page:
         return summary(self.help or "")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
-        """Write the text, with its examples ready for pasting."""
+        """Write the help text, with its examples ready to paste."""
         text = self.help or ""
         formatter.write_paragraph()
         with formatter.indentation():
@@ -166,7 +166,7 @@ class PagedCommand(_Page, TyperCommand):
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse a command line; report malformed and missing values in the words of the help page."""
+        """Parse a command line; describe malformed and missing values in the same words as the help page."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
@@ -182,7 +182,7 @@ class PagedCommand(_Page, TyperCommand):
 
     @override
     def invoke(self, ctx: Any) -> Any:
-        """Prepare for signals as `cli.main` wants, and call the function of the command; add the helpful command to an error."""
+        """Prepare for signals as `cli.main` requires, and call the command's function; add the command that helps to an error."""
         ctx.obj()
         try:
             return super().invoke(ctx)
@@ -223,7 +223,7 @@ class PagedGroup(_Page, TyperGroup):
 
 
 def _meant(word: str, ctx: Any) -> list[str]:
-    """Return the commands that a wrong word may have meant, as they are typed; those of the current group first."""
+    """Return the commands that a wrong word may have meant, as a user types them; those of the current group come first."""
     root = ctx.find_root()
     _, *groups = ctx.command_path.split()
     if paths := EXACTLY.get(" ".join([*groups, word.lower()])):

@@ -40,7 +40,7 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
         file.write_bytes(record)
         try:
             look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
-        except DoganaError as error:  # the file is gone by the time its name is read
+        except DoganaError as error:  # by the time its name is read, the file is gone
             raise LadderError(str(error).replace(str(file), name)) from error
 
 

@@ -68,7 +68,7 @@ def log(
 
 
 def explain_empty(where: Where, found: BotLog) -> None:
-    """Explain how to examine a bot that has written nothing."""
+    """Explain how to examine a bot that has not written anything."""
     out.print("it printed nothing, and a log has only what a bot prints; these say more:", soft_wrap=True)
     bot = found.bot.rpartition(" v")[0]
     of_bot = [("matches", bot, "--lost"), ("show", bot)] if bot else []

@@ -58,7 +58,7 @@ def login(
     known = Login(token=token, authority=authority, insecure=insecure)
     with remote_ladder(server, known) as desk:
         answer = desk.ask(InfoRequest())
-    # The server alone knows whose token it is.
+    # Only the server knows whose token it is.
     remember(server, replace(known, author=answer.author))
     out.print(f"logged in at {server} as {answer.author}; the token is stored in {logins_file()}", soft_wrap=True)
 
@@ -71,7 +71,7 @@ def _token(file: Path | None) -> str:
     else:
         data = sys.stdin.buffer.read(_MAX_TOKEN_BYTES)
     token = data.decode(errors="replace").strip()
-    # It becomes part of an HTTP header.
+    # The token becomes part of an HTTP header.
     if not token or not token.isascii() or not token.isprintable():
         raise LadderError("that is not a token; give the one that `dogana ladder author add` has printed")
     return token

@@ -96,7 +96,7 @@ def _print_seats(found: MatchAnswer) -> None:
 
 
 def _print_reasons(found: MatchAnswer) -> None:
-    """Print the reason for each rating change, which follows from all matches of the block, not from this one alone."""
+    """Print the reason for each rating change, which depends on all matches in the block, not just on this one."""
     own = next((one for one in found.block if one.match == found.match), None)
     for reason in found.reasons:
         change = None if own is None else own.seats[reason.seat].block_change
@@ -143,7 +143,7 @@ def _print_where(where: Where, found: MatchAnswer) -> None:
         out.print("  " + where.command("replay", found.match, "--html", f"{found.match}.html"), soft_wrap=True)
         lost = {decision.seat: decision.at for decision in found.lost_decisions}
         for one in found.seats:
-            # The winner's view explains no defeat.
+            # The winner's view does not explain a defeat.
             if one.rank > 1 or one.seat in lost:
                 at = ["--at", lost[one.seat]] if one.seat in lost else []
                 out.print("  " + where.command("replay", found.match, *at, "--as", one.seat), soft_wrap=True)

@@ -13,7 +13,7 @@ from ladder.operation.errors import LadderError
 from referee.sandbox.system import processors
 
 SERVER_VARIABLE = "DOGANA_LADDER"
-"""The environment variable with the address of the server, for commands that name neither a folder nor a server."""
+"""The environment variable with the address of the server, for command lines that name neither a folder nor a server."""
 PAGES_ADDRESS = "127.0.0.1:8780"
 """The default address of the pages."""
 
@@ -27,7 +27,7 @@ def _organisers_home() -> Path:
     """Return the default folder for a command that needs one.
 
     Raises:
-        LadderError: if the environment names a server: a user who names no folder then means that server.
+        LadderError: if the environment names a server, because a user who names no folder then means that server.
     """
     if server := os.environ.get(SERVER_VARIABLE):
         raise LadderError(

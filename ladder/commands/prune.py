@@ -129,7 +129,7 @@ def prune(
 
 
 def _before(age: str | None) -> str | None:
-    """Return the time that long ago, in the ladder's format; None without an age.
+    """Return the time that lies this age in the past, in the ladder's format; None if no age is given.
 
     Raises:
         LadderError: if the age cannot be read.
@@ -144,5 +144,5 @@ def _before(age: str | None) -> str | None:
 
 
 def now() -> datetime:
-    """Return the current time, from which ages count back."""
+    """Return the current time, from which ages are counted back."""
     return datetime.now(UTC)

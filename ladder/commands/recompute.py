@@ -18,7 +18,7 @@ from referee.commands.output import out, print_json
 from referee.terminal import counted
 
 _STATUS_SAMPLE = 3
-"""The exit status of a comparison without differences that has not verified all records."""
+"""The exit status of a comparison that has found no differences but has not verified all records."""
 
 
 def recompute(
@@ -114,7 +114,7 @@ def _sample(text: str, seed: int | None) -> Sample:
         LadderError: if it is neither a number nor a share.
     """
     number = re.fullmatch(r"([0-9]{1,9})|([0-9]{1,2}|100|[0-9]{1,2}\.[0-9]{1,6})%", text, re.ASCII)
-    # A sample of nothing would agree with everything.
+    # An empty sample would agree with everything.
     if number is None or float(text.removesuffix("%")) == 0:
         raise LadderError(f"{text!r} is not a sample: write how many records, such as 1000, or which share, such as 5%")
     drawn = secrets.randbits(32) if seed is None else seed

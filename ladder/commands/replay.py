@@ -27,7 +27,7 @@ from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 
 class Clock(Enum):
-    """The time limit of a bot for repeated questions."""
+    """The time limit for a bot's answers to repeated questions."""
 
     NONE = "none"
     SAME = "same"
@@ -131,7 +131,7 @@ def look_at(
     cpus: CpusOption = None,
     runtime: RuntimeOption = None,
 ) -> None:
-    """Carry out `replay` with its options.
+    """Carry out `replay` with the given options.
 
     `command` is the command line for this record, without options; `hold` owns the bot's resources until the command ends.
     """
@@ -166,7 +166,7 @@ def look_at(
 
 OPTIONS = [
     one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    # Annotations are texts (`from __future__`); typer needs their values.
+    # Annotations are strings here (`from __future__`), but typer needs their values.
     for one in inspect.signature(look_at, eval_str=True).parameters.values()
     if one.default is not one.empty
 ]

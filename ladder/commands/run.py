@@ -120,7 +120,7 @@ def run(
         # Before the sandbox or the cluster, which take seconds to prepare.
         only_run(place, store),
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
-        # Standard output is for the result alone.
+        # Standard output is reserved for the result.
         Progress(console=err, transient=True) as progress,
     ):
         for text, is_warning in isolation_report(limits, sandbox):
@@ -203,7 +203,7 @@ def chosen_limits(
 
 
 def confine(home: Home, limits: ResourceLimits | None) -> Sandbox | None:
-    """Return a sandbox with these limits; None without limits.
+    """Return a sandbox with these limits; None if there are no limits.
 
     Raises:
         CannotIsolate: if this machine cannot confine bots.

@@ -188,7 +188,7 @@ def serve(
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
-    # Only now: mistakes in the options are single lines on the terminal, as with all commands.
+    # This comes only now, so that mistakes in the options are single lines on the terminal, as with all commands.
     journal.begin(log_format)
     began = time.monotonic()
     try:
@@ -224,7 +224,7 @@ def serve(
                 invite=None if ray is not None else called.invite,
                 crew=crew,
             )
-            # None: as many as the cluster has room for.
+            # None means as many as the cluster has room for.
             at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)
             note(
                 "start",
@@ -239,7 +239,7 @@ def serve(
                 note("sandbox", logging.WARNING if is_warning else logging.INFO, text=text)
             # People play on this machine, even if the cluster plays the matches.
             site = replace(site, isolation=Isolation(confine(place, limits) if ray is not None else sandbox))
-            # Before the run, whose pool kills processes below this one that it does not know.
+            # This comes before the run, whose pool kills all unknown descendants of this process.
             with _listening(place, address, figures_at, called, pages_at, site, tls):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
@@ -268,7 +268,7 @@ def _listening(
     site: Site,
     tls: tuple[Path, Path] | None,
 ) -> Iterator[None]:
-    """Serve the ladder and its pages in this context, and its metrics if there is an address for them.
+    """Serve the ladder and its pages while this context is open, and its metrics if there is an address for them.
 
     Raises:
         PortInUse: if a port cannot be used.
@@ -299,14 +299,14 @@ def _listening(
 def _play(place: Home, store: Store, plan: RunPlan) -> None:
     """Play until somebody stops the ladder; log the progress, and the organiser's changes by other commands.
 
-    On a full disk a run ends; when there is room again, another run continues from there.
+    If the disk is full, a run ends; when there is room again, another run continues from there.
     """
     with Authors(place.database, create=False) as authors:
-        # Only changes from now on are news.
+        # Only changes from now on are reported.
         last = max((act.number for act in authors.acts(1)), default=0)
         while True:
             try:
-                # Closed at once if anything below fails: its workers must end before the next run.
+                # It is closed immediately if anything below fails, because its workers must end before the next run.
                 with closing(run_locked(place, store, plan)) as steps:
                     for step in steps:
                         remark = step.remark
@@ -314,7 +314,7 @@ def _play(place: Home, store: Store, plan: RunPlan) -> None:
                             note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
                         for act in authors.acts_since(last):
                             last = act.number
-                            # Changes by authors are already in the journal: the pages write them.
+                            # Changes by authors are already in the journal, because the pages write them there.
                             if act.who == ORGANISER_NAME:
                                 note("change", did=act.did, about=act.about, author=act.who)
             except (DoganaError, OSError) as error:

@@ -16,7 +16,7 @@ from referee.commands.output import out, print_json
 from referee.terminal import counted
 
 LAST_BLOCKS = 10
-"""The number of blocks in the printed history of a rating; `--json` prints more."""
+"""The maximum number of blocks in the printed history of a rating; `--json` prints more."""
 
 
 def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:

@@ -24,7 +24,7 @@ from referee.commands.output import err, out, print_json, target
 MAX_NAME = 40
 """The maximum length of a name."""
 BUILD_FOLDERS = ("target", "release", "debug", "build", "bin", "dist", "out", "Release", "Debug")
-"""The usual folders for the output of compilers."""
+"""The usual output folders of compilers."""
 
 
 def submit(
@@ -87,7 +87,7 @@ def submit(
     with where.desk() as desk:
         try:
             found = desk.submit(path, bot, by, at_tables=at_tables)
-        except (BadName, Forbidden) as error:  # a server refuses the name of another author's bot as forbidden
+        except (BadName, Forbidden) as error:  # a server refuses the name of another author's bot with this error
             hints = [f"--name (here {bot}, from the file)"] if name is None else []
             hints += [f"--author (here {by}, your login name)"] if author is None and by else []
             raise LadderError(f"{error}: give {' or '.join(hints)}" if hints else str(error)) from error
@@ -136,7 +136,7 @@ def name_of(path: Path) -> str:
 
 
 def login_name() -> str:
-    """Return a name for an author: the user's login name.
+    """Return the user's login name, as the name of an author.
 
     Raises:
         LadderError: if it cannot be a name.

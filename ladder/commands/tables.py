@@ -18,12 +18,12 @@ def table(
     widths: Mapping[str, int] | None = None,
     title: str | None = None,
 ) -> Table:
-    """Return a table without borders; text that does not fit into its column is folded.
+    """Return a table without borders; text that does not fit into its column is wrapped.
 
     Args:
         heads: the heads of the columns.
-        numbers: the heads of the columns that contain numbers, which are never folded.
-        whole: the heads of other columns that are never folded.
+        numbers: the heads of the columns that contain numbers; these are never wrapped.
+        whole: the heads of other columns that are never wrapped.
         widths: the fixed widths of some columns, in characters.
         title: the title of the table.
     """
@@ -41,7 +41,7 @@ def table(
 
 
 def title_of(condition: ConditionTerms) -> str:
-    """Return the title of a condition's table. A server of another version may have games that are unknown here."""
+    """Return the title of a condition's table. A server with another version of Dogana may have games that are unknown here."""
     known = games().get(condition.game)
     return f"{condition.game if known is None else known.title} ({condition.terms})"
 
@@ -52,5 +52,5 @@ def status_of(standing: StandingRow) -> str:
 
 
 def moment(iso: str) -> str:
-    """Return a time of the ladder for a table: day and minute, in UTC."""
+    """Return a time of the ladder for a table, as date, hour and minute in UTC."""
     return iso[:16].replace("T", " ")

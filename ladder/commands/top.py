@@ -24,7 +24,7 @@ from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
 MAX_NAMED = 10
-"""The maximum number of names in a note; other bots are counted."""
+"""The maximum number of names in a note; further bots are only counted."""
 MAX_NOTES = 10
 """The maximum number of notes below a table."""
 
@@ -79,9 +79,9 @@ def top(
     never = []
     for one in tables:
         if not one.blocks and not any(standing.place is not None for standing in one.versions):
-            # If all games are shown, those without matches share a line.
+            # If all games are shown, those without matches are listed on one line.
             never.append(title_of(one.condition))
-        # A game that is named gets its table, even without matches.
+        # A game that is named gets a table even if it has no matches.
         if game is not None or title_of(one.condition) not in never:
             print_standings(where, title_of(one.condition), one.versions)
     if never:
@@ -119,7 +119,7 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
 }
 """The columns of a table, each with the function that returns its text for a standing."""
 _OF_SEVERAL: dict[str, str] = {Status.NEW: "wait for their first match", Status.UNTRIED: "wait to qualify"}
-"""The plural forms of notes, for statuses whose note on several versions differs from the note on one."""
+"""The notes on several versions, for each status whose note on one version has other words."""
 _DISPENSABLE = ("sigma", "mu", "different", "out", "author", "wins", "matches")
 """The columns that are left out on a narrow terminal, in this order."""
 
@@ -141,7 +141,7 @@ def _fitting(title: str, rated: Sequence[StandingRow]) -> Table:
 
 
 def print_standings(where: Where, title: str, standings: Sequence[StandingRow]) -> None:
-    """Print a table, and below it the bots that have no place in it, with the reasons."""
+    """Print a table and, below it, the bots that have no place in it, with the reasons."""
     rated = [standing for standing in standings if standing.place is not None]
     out.print(_fitting(title, rated) if rated else title)
     if rated:

@@ -64,7 +64,7 @@ def web(
 
     place = Home(home)
     with Store(place.database, create=False) as store:
-        # A folder that cannot be read as a ladder is refused before anybody connects.
+        # A folder that is not a readable ladder is refused before anybody connects.
         store.results.count_of_matches()
     if play:
         # Later, only the people at the pages would see the error.

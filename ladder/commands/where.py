@@ -19,11 +19,11 @@ from ladder.questions.desk import Desk
 from ladder.questions.question import Answer, File, Request
 from ladder.service.login import Login, is_url
 
-if TYPE_CHECKING:  # only a command with --server needs a client
+if TYPE_CHECKING:  # because only a command with --server needs a client
     from ladder.service.remote import RemoteLadder
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
-"""The maximum size of a file in memory, a record or the files of a bot: more than any ladder sends."""
+"""The maximum size of a file in memory (a record or the files of a bot), which is more than any ladder sends."""
 FolderOption = Annotated[
     Path | None,
     typer.Option(
@@ -56,7 +56,7 @@ def check_url(server: str) -> None:
 
 
 def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
-    """Return the ladder that is served at a URL, used with a token if one is given.
+    """Return the ladder that is served at a URL; use a token for it if one is given.
 
     Raises:
         LadderError: if `server` is not a URL, its certificate cannot be read, or the token would be sent in plain text.
@@ -76,7 +76,7 @@ class Where:
 
     @staticmethod
     def chosen(home: Path | None, server: str | None) -> Where:
-        """Return the choice of the command line or, without one, of the environment.
+        """Return the ladder that the command line chooses or, if it chooses none, the one that the environment names.
 
         Raises:
             LadderError: if the command line names both.
@@ -84,7 +84,7 @@ class Where:
         if home is not None and server is not None:
             raise LadderError("--home is a ladder on this machine, --server is one elsewhere; leave out one of them")
         if home is None and server is None:
-            server = os.environ.get(SERVER_VARIABLE) or None  # empty: none
+            server = os.environ.get(SERVER_VARIABLE) or None  # an empty one counts as none
         return Where(home or default_home(), server)
 
     @contextmanager
@@ -101,7 +101,7 @@ class Where:
             yield ladder
 
     def ask(self, request: Request[Answer]) -> Answer:
-        """Ask the ladder, and return its answer; for a file see `fetch`.
+        """Ask the ladder, and return its answer; to get a file, use `fetch`.
 
         Raises:
             DoganaError: if the request is refused, or the ladder does not answer.
@@ -130,10 +130,10 @@ class Where:
         return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:
-        """Return a `dogana ladder` command for this ladder, as it is typed in a shell."""
+        """Return a `dogana ladder` command for this ladder, as a user types it in a shell."""
         if self.server is not None:
             place = ["--server", self.server]
         else:
-            # The default folder need not be named.
+            # There is no need to name the default folder.
             place = [] if self.home == default_home() else ["--home", str(self.home)]
         return shlex.join(["dogana", "ladder", *map(str, words), *place])

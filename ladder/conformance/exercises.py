@@ -1,4 +1,4 @@
-"""Run exercises: the first one alone, then one per processor at a time; those that measure time run alone."""
+"""Run the first exercise alone, and then one exercise per processor at a time; exercises that measure time also run alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Exercise:
 
     @property
     def when(self) -> When:
-        """The time at which it runs, relative to others."""
+        """The time at which it runs, relative to the other exercises."""
         return self.steps[0].when
 
 
@@ -33,18 +33,18 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 
     Args:
         course: the bot and the settings that all exercises share.
-        report: called with each verdict, in any order.
-        wanted: the names of steps; only exercises that judge one of them run. None for all.
+        report: a function that is called with each verdict, in any order.
+        wanted: the names of steps; only exercises that judge one of them are run. None runs all exercises.
 
     Raises:
         DoganaError: if the referee or the sandbox fails.
     """
     exercises = exercises_for(course.games)
     for game in course.games:
-        places(game, CLOCK)  # searched now, while nothing is timed
+        places(game, CLOCK)  # the search happens now, while nothing is timed
     if wanted is not None:
         exercises = [one for one in exercises if any(step.name in wanted for step in one.steps)]
-    # A bot that does not join and answer would fail everywhere for the same reason.
+    # A bot that does not join and answer would fail every step for the same reason.
     elif not await _hold(exercises.pop(0), course, report):
         for exercise in exercises:
             for step in exercise.steps:
@@ -63,7 +63,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
-    """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run throughout."""
+    """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run all the time."""
     slots = asyncio.Semaphore(processors())
 
     async def hold_in_a_slot(exercise: Exercise) -> None:
@@ -83,7 +83,7 @@ async def _hold_beside_each_other(
 def exercises_for(games: Sequence[Game]) -> list[Exercise]:
     """Return all exercises for a bot that plays these games, in the order of their first steps."""
     steps = {step.name: step for step in STEPS if step.script}
-    # Removed from the steps: they do not begin exercises of their own.
+    # These are removed from the steps, because they do not begin exercises of their own.
     later = {first: [steps.pop(name) for name in names] for first, *names in TOGETHER}
     exercises = []
     for first in steps.values():

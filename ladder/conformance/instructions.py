@@ -1,4 +1,4 @@
-"""The instructions of scripts: they send the messages of a referee, and judge the answers of the bot."""
+"""The instructions of scripts, which send the messages of a referee and judge the bot's answers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from referee.sandbox.system import descendants, parent
 from referee.terminal import counted
 
 _SLOW = 0.5
-"""The number of processors of a slow machine."""
+"""The number of processors on a slow machine."""
 _NO_PROGRAM = (126, 127)
 """The exit statuses with which shells, loaders and env(1) report a missing program, interpreter or library."""
 _WALL_PROCESSES = 2
-"""The number of processes of bubblewrap, outside and inside the box; the bot is below them."""
+"""The number of bubblewrap processes, outside and inside the box; the bot is their descendant."""
 _FIRST_PROCESS = 1
-"""The id of the process that adopts orphans if no other does."""
+"""The id of the process that adopts orphans if no other process does."""
 _MOST_DECISIONS = 30
 """The number of decisions after which the search for an answer with several actions ends."""
 _TRIES = 5
@@ -56,11 +56,11 @@ def instruction(
 
 @instruction
 async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wrong: str, flaw: bool = False) -> None:
-    """Check an expectation of the bot.
+    """Check whether the bot meets an expectation.
 
     Args:
         rehearsal: the exercise so far.
-        holds: returns a true value if the bot meets the expectation.
+        holds: a function that returns a true value if the bot meets the expectation.
         wrong: the text of the failure, with attributes of the rehearsal `r` in braces.
         flaw: True if the exercise can continue after a failure.
     """
@@ -103,7 +103,7 @@ async def joins_in_time(rehearsal: Rehearsal) -> str:
 
 
 async def join(rehearsal: Rehearsal) -> None:
-    """Start the bot, if it is not running, and wait for its Join, whatever its content."""
+    """Start the bot unless it is running, and wait for its Join, whatever that contains."""
     if rehearsal.talk is None:
         await rehearsal.start()
     message = await rehearsal.hear(rehearsal.course.patience.join, "joining")
@@ -126,7 +126,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
-    """Begin at a hard place, given by its name in `Places`; with a unit, the verdict includes the size of the place."""
+    """Begin at the hard place with this name in `Places`; if a unit is given, the verdict includes the size of the place."""
     place = rehearsal.place(name)
     rehearsal.table = RehearsalMatch(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
@@ -174,7 +174,7 @@ ask = ask_with()
 
 @instruction
 async def refuse(rehearsal: Rehearsal, reason: pb.Rejected.Reason) -> None:
-    """Refuse the last answer: it is a strike, and the decision stays open."""
+    """Refuse the last answer, which is a strike; the decision stays open."""
     rehearsal.refusals += 1
     await _reject(rehearsal, rehearsal.table.number, reason, _PRETEXT)
 
@@ -221,7 +221,7 @@ async def announce_deadline(rehearsal: Rehearsal) -> None:
 
 
 async def hear_choose(rehearsal: Rehearsal, wanted: str = "answering its first decision") -> None:
-    """Wait for a Choose with any number, for the time on the clock and a little longer."""
+    """Wait for a Choose with any number, for slightly longer than the time on the clock."""
     message = await rehearsal.hear(rehearsal.table.budget + rehearsal.course.patience.answer, wanted)
     if message.WhichOneof("message") != "choose":
         raise Failed("it sent a second Join")
@@ -269,7 +269,7 @@ async def turn(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def play_on(rehearsal: Rehearsal, decisions: int) -> str:
-    """Play on for a number of decisions, or to the end of the match."""
+    """Continue for a number of decisions, or to the end of the match."""
     while rehearsal.table.number < decisions and rehearsal.table.go_on():
         await turn(rehearsal)
     return counted(rehearsal.table.number, "decision")
@@ -282,7 +282,7 @@ async def begin(rehearsal: Rehearsal) -> None:
 
 
 async def late_answer(rehearsal: Rehearsal) -> None:
-    """Expect no message, or the answer to the withdrawn decision: it may have been on its way."""
+    """Expect no message, or the answer to the withdrawn decision, which may have been on its way."""
     message = await rehearsal.glance(rehearsal.course.patience.quiet)
     if message is None:
         return
@@ -295,12 +295,12 @@ async def late_answer(rehearsal: Rehearsal) -> None:
 
 
 async def quiet(rehearsal: Rehearsal) -> None:
-    """Expect no message for a moment, and a bot that stays connected."""
+    """Expect the bot to send no message for a moment, and to stay connected."""
     await _nothing(rehearsal, rehearsal.course.patience.quiet)
 
 
 async def leave_alone(rehearsal: Rehearsal) -> None:
-    """Expect no message for a long while, and a bot that stays connected."""
+    """Expect the bot to send no message for a long while, and to stay connected."""
     await _nothing(rehearsal, rehearsal.course.patience.idle)
 
 
@@ -328,7 +328,7 @@ async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherw
 
 
 async def has_chosen_otherwise(rehearsal: Rehearsal) -> None:
-    """Report a bot that repeats a refused answer. This is not a fault: a match never refuses a legal action."""
+    """Report a bot that repeats a refused answer. This is not a fault, because a match never refuses a legal action."""
     first = [actions[0] for actions in rehearsal.given]
     if len(set(first)) == 1:
         raise Info(f"it chose the same {len(first)} times, among {len(rehearsal.table.actions)} legal actions")
@@ -361,7 +361,7 @@ async def drop_the_rest(rehearsal: Rehearsal) -> None:
         await answer(rehearsal)
         actions = rehearsal.given[-1]
         table.play(actions[:1])
-        # There must be a next question, which tells the bot that the rest was dropped.
+        # A next question is needed, which tells the bot that the rest was dropped.
         if len(actions) > 1 and table.go_on():
             return
     raise Skipped(f"none of {table.number} answers has several actions")
@@ -408,7 +408,7 @@ async def cut_off(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def has_left_well(rehearsal: Rehearsal, since: str) -> None:
-    """Expect the bot to have exited with status 0; `since` names the event after which it should."""
+    """Expect the bot to have exited with status 0; `since` names the event after which it should exit."""
     ended = await rehearsal.bot.exit(0)
     if not ended:
         raise Flaw(f"it still ran {rehearsal.course.patience.exit:g} s {since}")
@@ -417,7 +417,7 @@ async def has_left_well(rehearsal: Rehearsal, since: str) -> None:
 
 
 async def exits(rehearsal: Rehearsal) -> str:
-    """Expect the end of the bot, with any status."""
+    """Expect the bot to exit, with any status."""
     seconds = rehearsal.course.patience.end
     ended = await rehearsal.bot.exit(seconds)
     if not ended:
@@ -427,7 +427,7 @@ async def exits(rehearsal: Rehearsal) -> str:
 
 async def terminate(rehearsal: Rehearsal) -> str:
     """Send the program SIGTERM, and report its reaction."""
-    with suppress(ProcessLookupError):  # it may have ended since
+    with suppress(ProcessLookupError):  # it may have ended in the meantime
         os.kill(processes_of(rehearsal)[0], signal.SIGTERM)
     sent = time.monotonic()
     ended = await rehearsal.bot.exit(rehearsal.course.patience.exit)
@@ -453,7 +453,7 @@ def processes_of(rehearsal: Rehearsal) -> list[int]:
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
     """Expect the parent of each of the bot's processes, except the program, to be another of them."""
     processes = processes_of(rehearsal)
-    # An orphan goes to the process above the program, in a box or under a supervisor; otherwise, to the first process of the machine.
+    # In a box or under a supervisor, the program's parent adopts an orphan; otherwise, the first process of the machine does.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
     if orphans:

@@ -1,4 +1,4 @@
-"""Scripts that play real matches against `random`: with each number of seats, other options or a tight clock, and so on."""
+"""Scripts that play real matches against `random`, with each number of seats, with other options, with a tight clock, and so on."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
     course = rehearsal.course
     others: list[Player] = [house_player(_OPPONENT)] * (plan.setup.seats - 1)
     path = course.records / f"{name or rehearsal.step}.jsonl"
-    async with RefereeServer() as server:  # one server each: concurrent matches have the same id
+    async with RefereeServer() as server:  # one server per match, because concurrent matches have the same id
         report = await play_match(plan, [*others, course.bot], server=server, record=path)
     seat = report.result.seats[-1]
     if seat.outcome is not Outcome.PLAYED:
@@ -109,7 +109,7 @@ async def plays_long(rehearsal: Rehearsal) -> str:
 
 async def plays_side_by_side(rehearsal: Rehearsal) -> None:
     """Play several concurrent matches."""
-    # They share a plan, and so a seed: equal play gives equal digests.
+    # They share a plan, and therefore a seed, so that equal play gives equal digests.
     plan = plan_for(rehearsal.game, rehearsal.seats, USUAL)
     matches = [_counted(rehearsal, plan, f"side-by-side-{number}") for number in range(_SIDE_BY_SIDE)]
     for played in await asyncio.gather(*matches, return_exceptions=True):

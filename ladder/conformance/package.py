@@ -30,8 +30,8 @@ def take(
     Args:
         path: the file or folder to submit.
         versions: the folder in which to store its files.
-        runtimes: folders with runtimes, in addition to the usual programs.
-        report: called with the verdict of each step.
+        runtimes: folders with runtimes that bots can use in addition to the usual programs.
+        report: a function that is called with the verdict of each step.
     """
 
     def give(name: str, outcome: StepOutcome, said: str = "") -> None:
@@ -44,7 +44,7 @@ def take(
             "program" if isinstance(error, NoProgram) else "bot-toml" if isinstance(error, BadManifest) else "files"
         )
         names = list(_STEPS)
-        # The steps are in the order of the checks of `take_in`.
+        # The steps are in the order in which `take_in` checks them.
         for name in names[: names.index(failed)]:
             give(name, StepOutcome.PASSED)
         give(failed, StepOutcome.FAILED, str(error))
@@ -57,7 +57,7 @@ def take(
     give("files", StepOutcome.PASSED)
     give("bot-toml", StepOutcome.PASSED)
     give("program", StepOutcome.PASSED, " ".join(artefact.run))
-    program = [*artefact.run[env_words(artefact.run) :], artefact.run[0]][0]  # env may hide its program
+    program = [*artefact.run[env_words(artefact.run) :], artefact.run[0]][0]  # the program may come after `env`
     foreign = _foreign(folder, program)
     if foreign is None:
         give("architecture", StepOutcome.SKIPPED, f"{program} is not a compiled program of its own")
@@ -79,7 +79,7 @@ def take(
 
 
 def _foreign(folder: Path, program: str) -> bool | None:
-    """Return True if a compiled program is for another kind of processor than ours; None if it is not compiled."""
+    """Return True if a compiled program is for a different kind of processor from ours; None if it is not compiled."""
     # A program in the search path, such as python3, belongs to the machine.
     if "/" not in program:
         return None

@@ -24,7 +24,7 @@ from referee.sandbox.cgroup import Usage
 from referee.terminal import visible
 
 CLOCK = TimeControl(60.0, 0.5, 1.0)
-"""The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
+"""The clock of scripted referees. Its cap is low, so that a bot that uses all its time does not take an hour."""
 JOIN_SECONDS = 30.0
 """The time allowed for a bot to join, as on a ladder."""
 OWN_ERROR = "mend what is named as the reason for its end"
@@ -41,7 +41,7 @@ class StepOutcome(Enum):
     SKIPPED = "skipped"
     """The step could not be tried, or does not apply to the bot."""
     REPORTED = "reported"
-    """Information; neither right nor wrong."""
+    """The behaviour is neither right nor wrong, and is only reported."""
 
 
 class Judged(Exception):
@@ -73,15 +73,15 @@ class Info(Judged):
 
 
 class When(Enum):
-    """The time of an exercise, relative to others."""
+    """The time at which an exercise runs, relative to the other exercises."""
 
     SIDE_BY_SIDE = auto()
     ALONE = auto()
     """The exercise measures time, so it runs alone."""
     WAITING = auto()
-    """The exercise mostly waits, and needs next to no processor time."""
+    """The exercise mostly waits, and needs hardly any processor time."""
     LAST = auto()
-    """The exercise judges the findings of all others, so it runs after them."""
+    """The exercise judges the findings of all other exercises, so it runs after them."""
 
 
 Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
@@ -104,7 +104,7 @@ class Step:
     expects: str
     """The right behaviour of the bot, in one line."""
     script: Sequence[Instruction]
-    """The instructions that try it; empty for steps that check files."""
+    """The instructions that try the requirement; empty for steps that check files."""
     mend: str = ""
     """Advice for a bot that fails, in one line; empty for a step that only informs."""
     see: tuple[str, str] = ("", "")
@@ -124,7 +124,7 @@ class Verdict:
     transcript: tuple[str, ...] = ()
     """The last messages of a bot that failed, shortened."""
     wrote: tuple[str, ...] = ()
-    """The last lines of its output."""
+    """The last lines of the bot's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,13 @@ class WaitingTimes:
     answer: float = 5.0
     """The time allowed for an answer in addition to the time on the clock, because the machine may be busy."""
     quiet: float = 0.3
-    """The time without a message after which none is expected."""
+    """The time without a message after which the referee expects no more."""
     exit: float = 2.0
     """The time allowed for a bot to exit after GameOver."""
     end: float = 10.0
     """The time allowed for a bot to exit after any other end of its connection, which gRPC may take time to notice."""
     idle: float = 35.0
-    """The time without messages to an idle bot: longer than the time after which most clients ping."""
+    """The time for which an idle bot gets no messages; it is longer than the interval at which most clients ping."""
 
 
 @dataclass(slots=True)
@@ -179,16 +179,16 @@ class Rehearsal:
         seats: the number of seats in a match.
         step: the name of the current step.
         table: the table of the bot.
-        talk: the conversation with it; None before it is started.
-        first: its first message, if a step has read it.
+        talk: the conversation with the bot; None before the bot is started.
+        first: the bot's first message, if a step has read it.
         has_own_error: True if the bot has ended with an error of its own, which the verdict quotes.
         has_not_joined: the failure if no first message came; otherwise None.
-        join: its Join.
-        received: the number of its messages.
-        choose: its last Choose.
-        given: its answers to the open decision, the refused ones included.
-        withdrawn: the numbers of decisions that it may still answer once: the answers may be on their way.
-        refusals: the number of its refused answers.
+        join: the bot's Join.
+        received: the number of messages received from the bot.
+        choose: the bot's last Choose.
+        given: the bot's answers to the open decision, including refused ones.
+        withdrawn: the numbers of withdrawn decisions that the bot may still answer once, because an answer may be on its way.
+        refusals: the number of the bot's refused answers.
         digests: the digests of concurrent matches.
     """
 
@@ -213,14 +213,14 @@ class Rehearsal:
         self._stack = stack
 
     def table_for(self, control: TimeControl) -> RehearsalMatch:
-        """Return the start of a match with the smallest number of seats of the game."""
+        """Return the start of a match with the game's smallest number of seats."""
         return RehearsalMatch(plan_for(self.game, self.game.seat_counts[0], control))
 
     def place(self, name: str) -> Place:
         """Return a hard place for a bot, by its name in `Places`.
 
         Raises:
-            Skipped: if the random matches of the game have none.
+            Skipped: if the random matches of the game have no such place.
         """
         found: Place | None = getattr(places(self.game, CLOCK), name)
         if found is None:
@@ -228,7 +228,7 @@ class Rehearsal:
         return found
 
     async def start(self, bot: Command | None = None) -> Conversation:
-        """Start the bot, or the given variant of it, such as the bot in another sandbox.
+        """Start the bot or the given variant, such as the same bot in another sandbox.
 
         Raises:
             CannotIsolate, CannotStart: if it cannot be started.
@@ -276,10 +276,10 @@ class Rehearsal:
     async def left(self) -> str:
         """Describe the end of the bot or of its stream; return an empty text if neither has ended."""
         bot = self.bot
-        ended = await bot.exit(EXIT_SECONDS if bot.has_closed else 0)  # it may have closed its stream because it ends
+        ended = await bot.exit(EXIT_SECONDS if bot.has_closed else 0)  # it may have closed it while exiting
         if not ended:
             return "it closed its stream" if bot.has_closed else ""
-        await bot.process.stop()  # its last words may still be on their way
+        await bot.process.stop()  # its last output may still be on its way
         reason = known_reason(ended, bot.process.log.text(), bot.player.argv, joined=self.received > 0)
         self.has_own_error = bool(reason)
         return f"it {ended}" + (f" ({reason})" if reason else "")
@@ -309,7 +309,7 @@ def _described(who: str, data: bytes | str) -> str:
     if which is None:
         return f"{len(data)} bytes with no known message, {data[:16].hex(' ')} ..."
     inner = getattr(message, which)
-    # The token is a secret, and the others are long. In Join, `labels` is a flag.
+    # The token is a secret, and the other fields are long. In Join, `labels` is a flag.
     for name in ("observation", "actions", "played", "board", "labels", "options", "token"):
         if name in inner.DESCRIPTOR.fields_by_name and not (which == "join" and name == "labels"):
             inner.ClearField(name)

@@ -1,4 +1,4 @@
-"""A real table for a scripted referee: a state of a game, in which the other seats play at random."""
+"""A real table for a scripted referee: a state of a game in which the other seats play at random."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Place:
     state: State
     seat: Seat
     count: int
-    """The size for which it was chosen, in actions or bytes."""
+    """The size, in actions or bytes, for which this place was chosen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The hardest places for a bot in random matches of a game; None where no match has one."""
+    """The hardest places for a bot in random matches of a game; a place is None if no match has one."""
 
     single_action: Place | None
     largest_list: Place | None
     largest_observation: Place | None
     longest: tuple[int, int]
-    """The seed and the number of seats of the match with the most decisions of one seat."""
+    """The seed and the number of seats of the match in which one seat has the most decisions."""
 
 
 def plan_for(
@@ -81,7 +81,7 @@ def places(game: Game, control: TimeControl, seeds: Sequence[int] = SEARCHED_SEE
                     single = Place(plan, state.clone(), seat, 1)
                 if largest is None or len(actions) > largest.count:
                     largest = Place(plan, state.clone(), seat, len(actions))
-                # Observations change in size slowly, and take a long time to write.
+                # The size of observations changes slowly, and they take a long time to write.
                 if len(actions) > 1 and step % 4 == 0:
                     size = len(messages.observation_bytes(state.observation(seat)))
                     if widest is None or size > widest.count:
@@ -102,7 +102,7 @@ class RehearsalMatch:
     """
 
     def __init__(self, plan: MatchPlan, place: Place | None = None) -> None:
-        """Begin a match at its start, with the bot in seat 0, or at the given place."""
+        """Begin a match from the start, with the bot in seat 0, or from the given place."""
         self._chance = LiveChance(plan.seed)
         self._dice = random.Random(plan.seed)  # noqa: S311 hides nothing
         self.seat = 0 if place is None else place.seat
@@ -125,7 +125,7 @@ class RehearsalMatch:
         return pb.RefereeMessage.FromString(wire.welcome(self.plan, self.seat, no_pondering=False))
 
     def go_on(self, *, asks_forced: bool = False) -> bool:
-        """Play the others until the bot has a decision; return False if the match ends first.
+        """Play the other seats until the bot has a decision; return False if the match ends first.
 
         Args:
             asks_forced: True to ask the bot even if only one action is legal, which matches do not do.
@@ -133,7 +133,7 @@ class RehearsalMatch:
         state = self._state
         while not state.is_over():
             seats = state.seats_to_act()
-            # Others first: when the bot is asked, no other decision is open.
+            # The other seats play first, so that no other decision is open when the bot is asked.
             seat = next((other for other in seats if other != self.seat), self.seat)
             actions = state.legal_actions(seat)
             if seat == self.seat and (len(actions) > 1 or asks_forced):
@@ -147,7 +147,7 @@ class RehearsalMatch:
 
         Args:
             labels: True to send each action with a text.
-            dropped: a pretended reason for not playing the rest of the last answer; empty for none.
+            dropped: a pretended reason why the rest of the last answer was not played; empty for none.
         """
         self.number += 1
         clock = SeatClock(self.plan.control)
@@ -167,11 +167,11 @@ class RehearsalMatch:
         return message
 
     def judge(self, choose: pb.Choose) -> list[Action] | Refused:
-        """Return the actions of an answer to the open decision, or a match's refusal of it."""
+        """Return the actions of an answer to the open decision, or the refusal that it would get in a match."""
         return judge(self._state, self.seat, self.actions, wire.read_choice(self._codec, choose))
 
     def play(self, actions: list[Action]) -> None:
-        """Play an answer as a match does: its actions, as long as they are legal and it is the turn of the seat."""
+        """Play the actions of an answer as a match does, for as long as they are legal and it is the seat's turn."""
         for at, action in enumerate(actions):
             self._dropped = why_dropped(self._state, self.seat, actions, actions[at:])
             if self._dropped:
@@ -183,14 +183,14 @@ class RehearsalMatch:
         self._apply(self.seat, self._state.default_action(self.seat))
 
     def _apply(self, seat: Seat, action: Action) -> None:
-        # Judged by the state before the action, as in a match.
+        # It is judged by the state before the action, as in a match.
         is_known = seat == self.seat or self._state.is_public(seat, action)
         self._state.apply(seat, action, self._chance)
         if is_known:
             self._played.append(Played(seat, action))
 
     def game_over(self, *, reveals_seed: bool = True) -> pb.RefereeMessage:
-        """Return GameOver, with the current places and scores."""
+        """Return a GameOver message with the current places and scores."""
         ranks, scores = self._state.ranks(), self._state.scores()
         seats = [
             pb.SeatResult(seat=seat, rank=rank, score=score, outcome=pb.SeatResult.OUTCOME_PLAYED)

@@ -1,6 +1,6 @@
-"""Every step of conformance as data: the expectation, the advice for a bot that fails, and the script that tries it.
+"""All conformance steps as data: for each step, the expectation, the advice for a bot that fails, and the script that tries it.
 
-A script is read from left to right: messages of the referee, and the answers expected of the bot (`instructions.py`).
+A script is read from left to right. It contains messages of the referee and the answers expected of the bot (`instructions.py`).
 `docs/check.md` lists the steps.
 """
 
@@ -298,11 +298,11 @@ TOGETHER = (
     ("side-by-side", "same-digest"),
     ("memory", "processor"),
 )  # fmt: skip
-"""Groups of steps that are tried one after another, with the same start of the bot. Each other step has its own start."""
+"""Groups of steps that are tried one after another while the bot runs. For every other step, the bot is started anew."""
 
 
 def variants(step: Step, games: Sequence[Game]) -> Iterator[tuple[Step, Game, int]]:
-    """Yield a step for each of its games and numbers of seats; a step that names no game is tried for the first."""
+    """Yield a step once for each of its games and numbers of seats; a step that names no game is tried for the first game."""
     for game in games if "{game}" in step.name else games[:1]:
         for seats in game.seat_counts if "{seats}" in step.name else game.seat_counts[:1]:
             name, expects = (text.format(game=game.name, seats=seats) for text in (step.name, step.expects))
@@ -310,5 +310,5 @@ def variants(step: Step, games: Sequence[Game]) -> Iterator[tuple[Step, Game, in
 
 
 def steps_for(games: Sequence[Game]) -> list[Step]:
-    """Return the steps for a bot that plays these games, in their order."""
+    """Return the steps for a bot that plays these games, in the order of the list."""
     return [variant for step in STEPS for variant, _, _ in variants(step, games)]
