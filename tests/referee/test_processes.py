@@ -24,6 +24,7 @@ from referee.live.matches.play import Command, House, MatchReport, Player, Start
 from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog, AgentProcess
 from referee.live.seats.starvation import Watched
 from referee.match.result import Outcome
+from referee.records.past_decisions import DecisionEnd, past_decisions
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import CannotIsolate
@@ -234,7 +235,9 @@ play(lambda decision: 0)
 
 def test_a_bot_that_breaks_the_protocol_before_the_others_have_joined_is_out_for_that(tmp_path: Path) -> None:
     ended, record = str(tmp_path / "ended"), tmp_path / "match.jsonl"
-    report = play(command("-c", FLOOD, ended), command("-c", SLOW, ended, join_seconds=patient(60)), record=record)
+    plan = plan_of(options={"last_turn": 4, "first_player": 0, "openings": 2})
+    players = [command("-c", FLOOD, ended), command("-c", SLOW, ended, join_seconds=patient(60))]
+    report = matches.play(plan, players, record=record)
     out, other = report.result.seats
     assert (out.outcome, out.detail) == (Outcome.PROTOCOL, "it sends more messages than it is asked for")
     assert other.outcome is Outcome.PLAYED
@@ -242,6 +245,9 @@ def test_a_bot_that_breaks_the_protocol_before_the_others_have_joined_is_out_for
     held = verify(record, find).result
     assert held.digest == report.result.digest
     assert [(seat.outcome, seat.detail) for seat in held.seats] == [(out.outcome, out.detail), (Outcome.PLAYED, "")]
+    asked = [past_decisions(record, find, seat)[1] for seat in (0, 1)]
+    assert [one.ending for one in asked[0]] == [DecisionEnd.OUT]
+    assert {one.ending for one in asked[1]} == {DecisionEnd.ANSWERED}
 
 
 def test_a_program_that_is_not_there_is_out_from_the_start() -> None:

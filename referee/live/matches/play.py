@@ -374,12 +374,14 @@ async def _drive(driver: MatchDriver, table: AgentSeats, showing: Showing | None
             process = table.processes.get(seat)
             if process is not None and seat not in table.faults:
                 watch_process(driver, table, place, process)
-            if place.early_fault is not None:
-                table.faults.setdefault(seat, place.early_fault)
             place.begin(driver)
         if showing is not None:
             showing.begin(driver)
         driver.start(table.faults)
+        # Not absent: in a record, only a seat that is out for `start` was never asked.
+        for seat, place in table.seats.items():
+            if place.early_fault is not None and seat not in table.faults:
+                driver.fault(seat, place.early_fault)
         return await driver.done
     finally:
         driver.stop()
