@@ -20,6 +20,8 @@ M = TypeVar("M", bound=Enum)
 
 MAX_UNKNOWN = 20
 """The maximum number of unknown entries of one table that are reported by name; any others are only counted."""
+MAX_DEPTH = 100
+"""The maximum number of nested objects and lists in JSON. Others write it again and describe it, which takes more of the stack."""
 MAX_KEY_PARTS = 8
 """The maximum number of parts of a dotted key, such as `ports.rio.spaces`."""
 _TOML_TEXTS = re.compile(
@@ -63,9 +65,13 @@ def parse_json(data: bytes) -> object:
         ValueError: if the data is anything else, or is nested too deeply.
     """
     try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        found = json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+    # Few documents have so many brackets that they have to be looked at.
+    if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        _check_depth(found)
+    return found
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -82,6 +88,15 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _check_depth(found: object) -> None:
+    level = [found]
+    for _ in range(MAX_DEPTH):
+        within = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [entry for entries in within for entry in entries]
+    if any(isinstance(one, dict | list) for one in level):
+        raise ValueError("it is nested too deeply")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

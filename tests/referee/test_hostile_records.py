@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from referee.kit.chance import ChanceError, ReplayChance, commitment
-from referee.kit.document import MAX_UNKNOWN, Document, parse_json
+from referee.kit.document import MAX_DEPTH, MAX_UNKNOWN, Document, parse_json
+from referee.match.plan import canonical
 from referee.match.result import Fault, Outcome
 from referee.records.chain import FIRST_HASH
 from referee.records.position import PositionError, read_position
@@ -143,11 +144,17 @@ def test_unknown_entries_take_time_in_proportion() -> None:
         ('{"a":1}'.encode("utf-16"), "utf-8"),
         (b"\xff", "utf-8"),
         (b"[" * 100_000, "nested too deeply"),
+        (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "nested too deeply"),
     ],
 )
 def test_json_that_has_two_meanings_or_none_is_refused(data: bytes, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
         parse_json(data)
+
+
+def test_json_of_a_depth_that_it_may_have_can_be_written_again() -> None:
+    data = b"[" * MAX_DEPTH + b"]" * MAX_DEPTH
+    assert canonical(parse_json(data)) == data
 
 
 @pytest.mark.parametrize("number", [0, 2, -2, -1])
