@@ -262,6 +262,12 @@ def _time(text: str) -> datetime:
     )
 
 
+def _check_id(text: str) -> None:
+    # Half of a surrogate pair, which JSON can name, has no bytes to commit to.
+    if not text.isprintable():
+        raise Wrong(f"has an id with characters that cannot be printed: {text!r}")
+
+
 def _condition_of(entry: Mapping[str, Any]) -> str:
     """Return the condition of an entry as JSON."""
     return json.dumps([entry["game"], entry["options"], entry["clock"]], sort_keys=True)
@@ -436,6 +442,7 @@ class Book:
             strangers = [seat for seat in match["seats"] if not isinstance(seat, str) or seat not in self._versions]
             if strangers:
                 raise Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
+            _check_id(match["match"])
             seats = seats or len(match["seats"])
             if not seats or len(match["seats"]) != seats or match["match"] in self._block_of:
                 raise Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
@@ -451,6 +458,7 @@ class Book:
     def _tournament(self, number: int, entry: dict[str, Any]) -> None:
         if entry["tournament"] in self._tournaments:
             raise Wrong(f"event {entry['tournament']} is announced a second time")
+        _check_id(entry["tournament"])
         if _time(entry["closes"]) <= _time(entry["at"]):
             raise Wrong(f"event {entry['tournament']} is announced after its close")
         if not all(1 <= entry[term] <= _MAX_TERM for term in ("seats", "blocks", "rounds", "advance", "top", "share")):
