@@ -245,9 +245,9 @@ def test_a_bot_that_breaks_the_protocol_before_the_others_have_joined_is_out_for
     held = verify(record, find).result
     assert held.digest == report.result.digest
     assert [(seat.outcome, seat.detail) for seat in held.seats] == [(out.outcome, out.detail), (Outcome.PLAYED, "")]
-    asked = [past_decisions(record, find, seat)[1] for seat in (0, 1)]
-    assert [one.ending for one in asked[0]] == [DecisionEnd.OUT]
-    assert {one.ending for one in asked[1]} == {DecisionEnd.ANSWERED}
+    decisions = [past_decisions(record, find, seat)[1] for seat in (0, 1)]
+    assert [one.ending for one in decisions[0]] == [DecisionEnd.OUT]
+    assert {one.ending for one in decisions[1]} == {DecisionEnd.ANSWERED}
 
 
 def test_a_program_that_is_not_there_is_out_from_the_start() -> None:
