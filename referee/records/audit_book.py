@@ -435,8 +435,10 @@ class Book:
             if strangers:
                 raise Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
             seats = seats or len(match["seats"])
-            if not seats or len(match["seats"]) != seats or match["match"] in self._block_of:
-                raise Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
+            # Half of a surrogate pair would be an id without bytes to commit to.
+            is_odd = match["match"] in self._block_of or not match["match"].isprintable()
+            if is_odd or not seats or len(match["seats"]) != seats:
+                raise Wrong(f"match {match['match']} is scheduled twice, by an odd id, or not with its block's seats")
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
             # Blocks that are over are forgotten, but a wanted match must not get a second entry after its block.
@@ -447,8 +449,8 @@ class Book:
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
 
     def _tournament(self, number: int, entry: dict[str, Any]) -> None:
-        if entry["tournament"] in self._tournaments:
-            raise Wrong(f"event {entry['tournament']} is announced a second time")
+        if entry["tournament"] in self._tournaments or not entry["tournament"].isprintable():
+            raise Wrong(f"event {entry['tournament']} is announced a second time, or by an odd id")
         if _time(entry["closes"]) <= _time(entry["at"]):
             raise Wrong(f"event {entry['tournament']} is announced after its close")
         if not all(1 <= entry[term] <= _MAX_TERM for term in ("seats", "blocks", "rounds", "advance", "top", "share")):

@@ -43,7 +43,7 @@ from tests.commands.conftest import Dogana
 from tests.ladder import real_ladder
 from tests.ladder.archived import chained, lines_of, put_record, record_file, record_of, remove_record, rewrite_log
 from tests.ladder.in_process import dogana
-from tests.ladder.logged import Entries, entries_of, first, forge
+from tests.ladder.logged import AT, Entries, entries_of, first, forge
 from tests.ladder.made import GAME, ladder, next_matches
 from tests.ladder.real_ladder import play_really
 
@@ -422,9 +422,35 @@ def let_one_who_was_out_win(entries: Entries) -> None:
     result["outcomes"][result["ranks"].index(1)] = "crash"
 
 
+def name_a_match_by_half_a_character(entries: Entries) -> None:
+    """JSON can name it, but no bytes can stand for it."""
+    first(entries, "block")["matches"][0]["match"] = "\ud800"
+
+
+def name_an_event_by_half_a_character(entries: Entries) -> None:
+    block = first(entries, "block")
+    terms = dict.fromkeys(("seats", "blocks", "rounds", "advance", "top", "share"), 1)
+    texts = dict.fromkeys(("format", "scoring", "seed_commitment"), "")
+    conditions = [{name: block[name] for name in ("game", "options", "clock")}]
+    entries.append(
+        {
+            "type": "tournament",
+            "at": block["at"],
+            "closes": AT,
+            "tournament": "\ud800",
+            "conditions": conditions,
+            "same_author": False,
+            **terms,
+            **texts,
+        }
+    )
+
+
 @pytest.mark.parametrize(
     ("attack", "said"),
     [
+        (name_a_match_by_half_a_character, "by an odd id"),
+        (name_an_event_by_half_a_character, "by an odd id"),
         (schedule_again, "is scheduled a second time"),
         (give_up_early, "is given up after 3 attempts that were void, no sooner and no later"),
         (give_up_after_the_end, "was not scheduled before, or is over"),
