@@ -83,7 +83,7 @@ def read_plan_file(path: Path, kind: type[_Plan]) -> _Plan | None:
         raise ResumeError(damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
     try:
         return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # the latter for half of a surrogate pair
         raise ResumeError(damaged(path, f"has an entry of another type than a plan: {error}")) from error
 
 

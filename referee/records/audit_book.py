@@ -262,12 +262,6 @@ def _time(text: str) -> datetime:
     )
 
 
-def _check_id(text: str) -> None:
-    # Half of a surrogate pair, which JSON can name, has no bytes to commit to.
-    if not text.isprintable():
-        raise Wrong(f"has an id with characters that cannot be printed: {text!r}")
-
-
 def _condition_of(entry: Mapping[str, Any]) -> str:
     """Return the condition of an entry as JSON."""
     return json.dumps([entry["game"], entry["options"], entry["clock"]], sort_keys=True)
@@ -442,10 +436,11 @@ class Book:
             strangers = [seat for seat in match["seats"] if not isinstance(seat, str) or seat not in self._versions]
             if strangers:
                 raise Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
-            _check_id(match["match"])
             seats = seats or len(match["seats"])
-            if not seats or len(match["seats"]) != seats or match["match"] in self._block_of:
-                raise Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
+            # Half of a surrogate pair would be an id without bytes to commit to.
+            is_odd = match["match"] in self._block_of or not match["match"].isprintable()
+            if is_odd or not seats or len(match["seats"]) != seats:
+                raise Wrong(f"match {match['match']} is scheduled twice, by an odd id, or not with its block's seats")
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
             # Finished blocks are forgotten, but a wanted match must not be scheduled again after its block.
@@ -456,9 +451,8 @@ class Book:
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
 
     def _tournament(self, number: int, entry: dict[str, Any]) -> None:
-        if entry["tournament"] in self._tournaments:
-            raise Wrong(f"event {entry['tournament']} is announced a second time")
-        _check_id(entry["tournament"])
+        if entry["tournament"] in self._tournaments or not entry["tournament"].isprintable():
+            raise Wrong(f"event {entry['tournament']} is announced a second time, or by an odd id")
         if _time(entry["closes"]) <= _time(entry["at"]):
             raise Wrong(f"event {entry['tournament']} is announced after its close")
         if not all(1 <= entry[term] <= _MAX_TERM for term in ("seats", "blocks", "rounds", "advance", "top", "share")):

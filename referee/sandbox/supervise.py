@@ -58,7 +58,9 @@ def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
 def _end_as(status: int) -> None:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        signal.signal(number, signal.SIG_DFL) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
+        # Nobody sets the action of SIGKILL, nor of the two signals that the C library keeps for itself.
+        if number not in (signal.SIGKILL, 32, 33):
+            signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     os._exit(os.WEXITSTATUS(status))
 

@@ -264,6 +264,7 @@ def broken(**changed: Any) -> str:
         (broken(**{"\x1b[2J": 1}), r"\x1b[2J"),
         (broken(games="2"), "has an entry of another type than a plan: Expected `int`, got `str` - at `$.games`"),
         (broken(seats=[1, 2]), "another type than a plan: Expected `str`, got `int` - at `$.seats[0]`"),
+        (broken(games="\ud800"), "another type than a plan: 'utf-8' codec can't encode"),
         (broken(rotate=1), "another type than a plan: Expected `bool`, got `int` - at `$.rotate`"),
         (broken(seed=-1), "that no series has"),
         (broken(games=0), "that no series has"),

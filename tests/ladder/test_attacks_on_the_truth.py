@@ -449,8 +449,8 @@ def name_an_event_by_half_a_character(entries: Entries) -> None:
 @pytest.mark.parametrize(
     ("attack", "said"),
     [
-        (name_a_match_by_half_a_character, "has an id with characters that cannot be printed"),
-        (name_an_event_by_half_a_character, "has an id with characters that cannot be printed"),
+        (name_a_match_by_half_a_character, "by an odd id"),
+        (name_an_event_by_half_a_character, "by an odd id"),
         (schedule_again, "is scheduled a second time"),
         (give_up_early, "is given up after 3 attempts that were void, no sooner and no later"),
         (give_up_after_the_end, "was not scheduled before, or is over"),

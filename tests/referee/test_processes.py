@@ -21,7 +21,7 @@ from house_bots.random_bot import RandomBot
 from referee.live.matches import play as play_module
 from referee.live.matches.driver import MatchVoid
 from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed, play_match
-from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog, AgentProcess
+from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog, AgentProcess, killed_by
 from referee.live.seats.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.past_decisions import DecisionEnd, past_decisions
@@ -70,6 +70,17 @@ def test_a_bot_that_fails_is_out_for_the_right_reason_which_its_log_has_too_and_
     assert report.result.seats[0].rank == 3
     assert log in report.logs[0]
     assert "bug" not in report.result.seats[0].detail  # which everybody may read
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, 32, 33])
+def test_an_agent_ends_as_by_its_signal_even_by_one_that_the_c_library_keeps_for_itself(number: int) -> None:
+    async def ended() -> tuple[str, str]:
+        process = await AgentProcess.start(["/bin/sh", "-c", f"kill -{number:d} $$"], dict(os.environ), None)
+        how = await process.ended()
+        await process.stop()
+        return how, process.log.text()
+
+    assert asyncio.run(asyncio.wait_for(ended(), patient(20))) == (killed_by(number), "")
 
 
 def on_one_processor() -> int:
