@@ -246,11 +246,7 @@ def _check_form(found: Any, form: dict[str, type], what: str) -> None:
 
 
 def _time(text: str) -> datetime:
-    """Return the time of an entry.
-
-    Raises:
-        Wrong: if the text is not a time in UTC.
-    """
+    """Return the time of an entry; raise `Wrong` if the text is not a time in UTC."""
     try:
         # `fromisoformat` alone accepts many other forms, and other zones.
         if _TIME.fullmatch(text):
