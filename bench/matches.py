@@ -67,7 +67,7 @@ def cpu_of_children() -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """Return how many times a function can be called per second of this process's processor time."""
+    """Return the rate at which a function can be called, per second of this process's processor time."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < SECONDS:
