@@ -50,7 +50,7 @@ def shout() -> None:
 
 
 def detach() -> None:
-    """Leave behind a process in a session of its own, which ignores every signal that can be ignored."""
+    """Leave a process behind in a separate session; it ignores every signal that can be ignored."""
     program = (
         "import os, signal, sys, time\n"
         "for number in range(1, 32):\n"
@@ -64,7 +64,7 @@ def detach() -> None:
     )
     left = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert left.stdout is not None  # noqa: S101 it is a pipe
-    print("left behind", left.stdout.readline(), flush=True)  # now: the end of the match ends this process
+    print("left behind", left.stdout.readline(), flush=True)  # flushed, because the end of the match ends this process
 
 
 SINS: dict[str, Callable[[], None]] = {

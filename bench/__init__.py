@@ -1,4 +1,4 @@
-"""Measurements beside other programs, in one run: `make bench`. Figures vary with the machine; ratios vary less."""
+"""Measure speed beside other programs, in the same run: `make bench`. Figures vary with the machine; ratios vary less."""
 
 import os
 

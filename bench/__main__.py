@@ -1,4 +1,4 @@
-"""`make bench`: measure speed beside other programs, and write one table to docs/bench.md.
+"""`make bench`: measure speed, compare it with other programs, and write one table to docs/bench.md.
 
 `python -m bench STEP ...` measures only the given steps, and writes a page only with `--page`.
 Like an installed wheel, the measured copy of the sources has compiled rules, if they can be compiled here.
@@ -36,7 +36,7 @@ from referee.registry import rules_are_compiled
 
 PAGE = matches.CHECKOUT / "docs" / "bench.md"
 LADDERS = matches.CHECKOUT / "build" / "ladders"
-"""The folder in which the ladders of `bench.million` are kept: making them takes minutes and 2 GB."""
+"""The folder in which the ladders of `bench.million` are kept, because making them takes minutes and 2 GB."""
 
 
 STEPS: dict[str, Callable[[Report], object]] = {
@@ -51,11 +51,11 @@ STEPS: dict[str, Callable[[Report], object]] = {
     "clocks": clocks.add_rows,
     "scheduling": scheduling.add_rows,
 }
-"""The steps in order: those that suffer most from a busy machine come first, while the machine is quiet."""
+"""The steps, in order. Those that suffer most from a busy machine come first, while the machine is still quiet."""
 
 
 def measure(report: Report, chosen: dict[str, Callable[[Report], object]], console: Console) -> None:
-    """Run the steps; a step that fails loses only its own rows."""
+    """Run the steps; if a step fails, only its own rows are missing."""
     for name, step in chosen.items():
         began = time.monotonic()
         try:

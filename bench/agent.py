@@ -1,4 +1,4 @@
-"""The agents of the measurements, chosen by the first word on the command line.
+"""The agents that are measured; the first word on the command line chooses one.
 
 `random` plays at random, and `greedy` as the house bot does, with whole turns; both print their times. `brink` answers shortly
 before its time is up; `echo` answers a bare gRPC stream.
@@ -17,14 +17,14 @@ from dogana.sdk import Decision, play
 
 
 def play_random() -> None:
-    """Play at random; print the times of the first question and of the end, and the number of questions."""
+    """Play at random; print the times of the first question and of the end of the match, and the number of questions."""
     chance = random.Random(1)
     moments: list[float] = []
 
     def choose(decision: Decision) -> int:
         if not moments:
             moments.append(time.monotonic())
-        moments.append(0.0)  # only their number counts
+        moments.append(0.0)  # only the number of moments counts
         return int(chance.random() * decision.action_count)
 
     play(choose, on_end=lambda match, over: print("moments", moments[0], time.monotonic(), len(moments) - 1))
@@ -69,7 +69,7 @@ async def echo(size: int) -> None:
     answer = b"x" * size
     async with grpc.aio.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
         call: Any = channel.stream_stream("/bench.Echo/Play")()
-        await call.write(b"ready")  # opens the stream: the other side starts its clock only then
+        await call.write(b"ready")  # opens the stream; the other side starts its clock only then
         while isinstance(await call.read(), bytes):
             await call.write(answer)
 

@@ -1,4 +1,4 @@
-"""A test of the clock on a loaded machine: bots answer shortly before their limit, with the cores oversubscribed."""
+"""Test the clock on a loaded machine, where bots answer shortly before their limit while the cores are oversubscribed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from referee.registry import find, shipped_board
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
 MARGINS_MS = (10, 30)
-"""For each seat, the time from the answer of its bot to the limit, in milliseconds."""
+"""For each seat, the time between its bot's answer and the limit, in milliseconds."""
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
 """The number of processes per core that never rest."""
@@ -71,7 +71,7 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Return the decisions in time by the bots' own clocks, with their times in the logs (by seat) and the record."""
+    """Return the decisions that were in time by the bots' own clocks, with their times in the logs (by seat) and the record."""
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]

@@ -1,8 +1,9 @@
 """A search for better TrueSkill constants in each game: `make ratings` writes a table into docs/ratings.md.
 
 Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings are
-updated after each match, with many combinations of beta, tau and draw probability. Before each match, they predict for every two
-seats which will be ahead; the loss is the mean of -log(predicted probability of the result). Every figure follows from the seeds.
+updated after each match, with many combinations of beta, tau and draw probability. Before each match, the ratings predict for each
+pair of seats which
+will be ahead; the loss is the mean of -log(predicted probability of the result). The seeds determine every figure.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from referee.registry import find, games, shipped_board
 
 PAGE = ROOT / "docs" / "ratings.md"
 AT_RANDOM = (0.0, 0.03, 0.06, 0.12, 0.2, 0.35, 0.6, 1.0)
-"""The share of decisions that each bot makes at random."""
+"""For each bot, the share of its decisions that are random."""
 BETAS, TAUS, DRAWS = (0.25, 0.35, 0.5, 0.7, 1.0), (0.0, 0.01, 0.03), (0.005, 0.02, 0.08)
 """Beta and tau in units of the initial sigma, and the probability of a tie between equals."""
 
@@ -81,14 +82,14 @@ def play(game: str, seed: int) -> Match:
         if draw.random() < AT_RANDOM[bots[seat]]:
             row: Sequence[Action] = [draw.choice(state.legal_actions(seat))]
         else:
-            # The policy gets a chance of its own, so that only the rules draw from the chance of the match.
+            # The policy has its own chance, so that only the rules draw from the chance of the match.
             row = policy.row(state, seat, FastChance(0))
         play_row(state, seat, row, chance)
     return Match(tuple(bots), tuple(state.ranks()))
 
 
 def losses(matches: Sequence[Match], constants: Constants) -> list[float]:
-    """Return the loss of each match: the mean over its pairs of seats, predicted from the ratings before the match."""
+    """Return the loss of each match: the mean over its pairs of seats, with predictions from the ratings before the match."""
     beta = constants.beta * SIGMA
     environment = trueskill.TrueSkill(
         mu=MU, sigma=SIGMA, beta=beta, tau=constants.tau * SIGMA, draw_probability=constants.draw
@@ -107,15 +108,15 @@ def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iter
     for (one, rank), (other, others) in combinations(zip(ratings, ranks, strict=True), 2):
         # The variance of the difference: each performance adds beta squared, and each uncertain rating sigma squared.
         ahead = NormalDist(0, math.sqrt(2 * beta**2 + one.sigma**2 + other.sigma**2)).cdf(one.mu - other.mu)
-        ahead = min(max(ahead, 1e-6), 1 - 1e-6)  # the logarithm stays finite
-        share = (rank < others) + (rank == others) / 2  # a tie is half of each result
+        ahead = min(max(ahead, 1e-6), 1 - 1e-6)  # so that the logarithm stays finite
+        share = (rank < others) + (rank == others) / 2  # a tie counts as half of each result
         yield -share * math.log(ahead) - (1 - share) * math.log(1 - ahead)
 
 
 def look(game: str, matches: int) -> Found:
     """Play the matches of a game, and rate them with all constants.
 
-    The best constants are chosen on the odd matches and compared with ours on the even ones, so the gain is not chance.
+    The best constants are chosen on the odd matches and compared with ours on the even ones, so that the gain is not due to chance.
     """
     played = [play(game, seed) for seed in range(matches)]
     ours = losses(played, OURS)

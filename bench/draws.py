@@ -1,7 +1,7 @@
-"""The luck in the draws of a match, and results without that luck: a control variate whose mean is 0 by construction.
+"""Compute the luck in the draws of a match, and results without that luck. It is a control variate whose mean is 0 by construction.
 
-docs/luck.md has the proof. `Luck` adds up the differences between each draw and other draws from the same state, by any estimate
-of the value of states; `without_luck` subtracts the luck from results, with a coefficient fitted to other results.
+The proof is in docs/luck.md. `Luck` adds up the differences in value between each draw and other draws from the same state, for
+any estimate of the value of states; `without_luck` subtracts the luck from results, with a coefficient fitted to other results.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Luck(Generic[Position]):
         """Begin before the first draw.
 
         Args:
-            value: estimates the points of each seat in a position. A better estimate explains more luck, but with
-            any estimate the luck has the mean 0.
+            value: a function that estimates the points of each seat in a position. A better estimate explains more luck, but the
+            mean of the luck is 0 for any estimate.
             seats: the number of seats.
-            seed: determines the alternatives.
+            seed: the seed that determines the alternatives.
         """
         self._value = value
         self._random = random.Random(seed)
@@ -44,18 +44,18 @@ class Luck(Generic[Position]):
 
         Args:
             after: the position after the step.
-            again: repeats the step from the same position with another chance, and returns the position after it.
+            again: a function that repeats the step from the same position with another chance, and returns the position after it.
         """
         others = [self._value(again(FastChance(self._random.getrandbits(40)))) for _ in range(ALTERNATIVES)]
         for seat, (points, *alternatives) in enumerate(zip(self._value(after), *others, strict=True)):
-            # The draw and its alternatives have the same distribution, so the mean of this is 0 with any estimate.
+            # The draw and its alternatives have the same distribution, so the mean of this difference is 0 for any estimate.
             self.points[seat] += points - mean(alternatives)
 
 
 def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]:
-    """Return each result less its luck times a coefficient, which comes from a regression over all other results.
+    """Return each result minus its luck, multiplied by a coefficient from a regression over all other results.
 
-    So the coefficient is independent of the luck that it multiplies, and the mean does not change.
+    Therefore, the coefficient is independent of the luck that it multiplies, and the mean does not change.
     """
     count = len(results)
     products = sum(result * lucky for result, lucky in zip(results, luck, strict=True))
@@ -64,7 +64,8 @@ def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]
     found = []
     for result, lucky in zip(results, luck, strict=True):
         others = (total - result) / (count - 1)
-        # Sums over all other results, from the totals: adding them up for each result would take quadratic time.
+        # These are sums over all other results, derived from the totals, because adding them up for each result takes quadratic
+        # time.
         covered = products - result * lucky - others * (lucky_total - lucky)
         rest = squares - lucky * lucky
         found.append(result - lucky * (covered / rest if rest > 0 else 0.0))

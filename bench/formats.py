@@ -1,7 +1,8 @@
-"""The best entrant's share of wins in each format, at equal numbers of matches: `make formats` writes it to docs/tournaments.md.
+"""Compare the best entrant's share of wins in each format, for equal numbers of matches: `make formats` writes docs/tournaments.md.
 
 Entrants of random strength play tournaments. The code of `dogana tournament` plans, pairs and ranks; only the results of matches
-are simulated: a performance is the sum of strength, the luck that the seed gives a seat, and noise. Every figure follows from the seeds.
+are simulated: a performance is the sum of strength, the luck that the seed gives a seat, and noise. The seeds determine
+every figure.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from referee.tournament.standings import final_table
 PAGE = ROOT / "docs" / "tournaments.md"
 STRENGTH, LUCK, NOISE = 4.0, 3.0, 4.17
 """The standard deviations of the strengths of entrants, of a seat's luck with a seed, and of the noise of a performance.
-The noise is TrueSkill's beta, and all three are in its unit."""
+The noise equals TrueSkill's beta, and all three have the same unit."""
 RATING_ERROR = 1.5
 """The standard error of the ratings by which a knockout is seeded."""
 ENTRANTS, SEATS = (8, 16), (2, 3, 4, 5)
@@ -49,7 +50,7 @@ WAYS = (
 
 
 class Cell(NamedTuple):
-    """The number of entrants, and the number of seats of each match."""
+    """The number of entrants, and the number of seats in each match."""
 
     entrants: int
     seats: int
@@ -89,7 +90,7 @@ def winners(cell: Cell, way: Way, blocks: int, seed: int) -> tuple[float, int]:
 
 def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) -> Result:
     """Draw the result of a match."""
-    # All matches of a block have the same seed, so a seat has the same luck in all of them.
+    # All matches in a block have the same seed, so a seat has the same luck in all of them.
     luck = random.Random(fixture.seed)
     scores = [strengths[entrant] + luck.gauss(0, LUCK) + draw.gauss(0, NOISE) for entrant in fixture.seats]
     return Result(
@@ -106,11 +107,11 @@ def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) ->
 def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float]]:
     """Return, for each way, the share of tournaments that the best entrant wins, and the mean number of matches.
 
-    Each way has the number of blocks that brings its number of matches nearest to the budget.
+    For each way, the number of blocks is the one that brings the number of matches closest to the budget.
     """
     found = []
     for way in WAYS:
-        # A tournament of one block shows the number of matches that a block takes.
+        # A tournament with one block shows how many matches a block takes.
         _, once = winners(cell, way, 1, 0)
         blocks = max(1, round(budget / once))
         ended = [winners(cell, way, blocks, seed) for seed in range(tournaments)]
@@ -119,7 +120,7 @@ def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float
 
 
 def budget_of(cell: Cell) -> int:
-    """Return the number of matches of a round robin with two blocks at each table."""
+    """Return the number of matches in a round robin with two blocks at each table."""
     return 2 * winners(cell, WAYS[0], 1, 0)[1]
 
 

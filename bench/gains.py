@@ -1,10 +1,10 @@
 """The points that `search` gains in a decision: `python -m bench.gains valparaiso --seconds 1 --matches 20`.
 
-In a share of the decisions of matches between `greedy` bots, a search finds the best candidate. Then this candidate and the row
-of `greedy` are both played in fresh samples, and the recipe's policy plays on to the end. The sum of such gains over a match is
+In a share of the decisions of matches between `greedy` bots, a search finds the best candidate. Then both this candidate and the
+row of `greedy` are played in fresh samples, and the recipe's policy plays on to the end. The sum of such gains over a match is
 the difference that the search makes (S. Kakade and J. Langford, *Approximately Optimal Approximate Reinforcement Learning*,
-2002, lemma 6.1), as far as the policy plays like `greedy`. So settings of a recipe that only hours of matches would tell apart
-can be compared in a few minutes. One search serves all margins.
+2002, lemma 6.1), to the extent that the policy plays like `greedy`. This makes it possible to compare, within a few
+minutes, settings of a recipe that only hours of matches would tell apart. One search serves all margins.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from referee.verdict.student import half_width
 
 MARGINS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 FRESH = 2**40
-"""The offset that keeps the seeds of measuring samples apart from those of searches."""
+"""The offset that keeps the seeds of the measured samples apart from those of the searches."""
 
 
 class Gain(NamedTuple):
@@ -67,7 +67,7 @@ def gain(game: Game, recipe: Recipe, seen: Observation, seat: Seat, seed: int, s
 
 
 def points(game: Game, recipe: Recipe, seen: Observation, seat: Seat, row: Sequence[Action], seed: int) -> float:
-    """Play a row in a sample, then the match to its end; return the seat's score less its rivals', as a search counts it."""
+    """Play a row in a sample, and then the match to its end; return the seat's score less its rivals', as a search computes it."""
     state = game.sample(recipe.setup, seen, FastChance(seed), undone=recipe.has_secrets)
     chance = FastChance(seed)
     play_row(state, seat, row, chance)
@@ -110,7 +110,7 @@ def line(margin: float, matches: Sequence[Sequence[Gain]]) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the gain with each margin."""
+    """Print the gain for each margin."""
     parser = argparse.ArgumentParser(prog="python -m bench.gains", description=__doc__)
     parser.add_argument("game", choices=list(games()))
     parser.add_argument("--seats", type=int, choices=(2, 3, 4, 5), default=2)

@@ -1,4 +1,4 @@
-"""The figures of all games, measured and written to docs/games.md: `make games`, or `python -m bench.games`."""
+"""Measure the figures of all games, and write them to docs/games.md: `make games`, or `python -m bench.games`."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ PAGE = ROOT / "docs" / "games.md"
 
 
 VARIED = 0.1
-"""The probability with which a greedy seat plays a random legal action instead of its own.
+"""The probability that a greedy seat plays a random legal action instead of its own choice.
 
 Without it, deterministic bots repeat the same few matches in a game with little chance (Yunnan), and an interval over copies
-means nothing.
+is meaningless.
 """
 
 
 class VariedGreedy(HouseBot):
-    """The house bot `greedy` with some random actions, which the match and the seat determine."""
+    """The house bot `greedy` with some random actions, which are determined by the match and the seat."""
 
     def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat, **options: Any) -> None:
         self._greedy = house_bots()["greedy"](game, setup, match_id, seat)
@@ -59,14 +59,14 @@ class VariedGreedy(HouseBot):
 
 
 class Figures(NamedTuple):
-    """The measurements of a game with a number of seats."""
+    """The measurements of a game with a certain number of seats."""
 
     decisions: float
     """The mean number of decisions in a random match."""
     choices: float
     """The mean number of decisions with more than one legal action in such a match."""
     longest: int
-    """The length of the longest legal list."""
+    """The length of the longest list of legal actions."""
     observation: float
     """The mean size of an observation, in bytes."""
     firsts: tuple[tuple[float, ...], ...]
@@ -87,7 +87,7 @@ def measure(game_name: str, seats: int, matches: int) -> Figures:
     wins: dict[str, float] = {}
     for seed in range(matches):
         result = _play(game, [VariedGreedy] * seats, seed)
-        # By digest: a match that repeats another one is not further evidence.
+        # Matches are counted by digest, because a match that repeats another one is not further evidence.
         firsts[result.digest] = _shares(result)
         place = seed % seats
         result = _play(game, [VariedGreedy if seat == place else RandomBot for seat in range(seats)], seed)

@@ -1,4 +1,4 @@
-"""The kits of all languages, measured and written to docs/kits.md: `make kits`, or `python -m bench.kits`.
+"""Measure the kits of all languages, and write the results to docs/kits.md: `make kits`, or `python -m bench.kits`.
 
 A language whose tools are missing has no row; the page lists these tools.
 """
@@ -88,18 +88,18 @@ def missing(language: str) -> str:
 
 
 def environment(home: Path | None = None) -> dict[str, str]:
-    """Return the environment variables for builds and bots; a home of their own hides earlier downloads."""
+    """Return the environment variables for builds and bots; a separate home folder hides earlier downloads."""
     own = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     own["CARGO_TARGET_DIR"] = str(ROOT / "build" / "kits" / "cargo")
     if home is not None:
         own |= {
             "HOME": str(home),
-            # Rust's compilers stay where they are: they are not a download of the kit.
+            # Rust's compilers stay where they are, because the kit does not download them.
             "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
             "CARGO_TARGET_DIR": str(home / "target"),
             "MAVEN_OPTS": f"-Duser.home={home}",  # Java does not read HOME
         }
-        # Each of these would lead past HOME to earlier downloads.
+        # Each of these would bypass HOME and lead to earlier downloads.
         for name in ("CARGO_HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME"):
             own.pop(name, None)
     return own
@@ -148,7 +148,7 @@ async def start(folder: Path, address: str, token: str = "token", ca: str = "") 
 
 
 def archive(language: str, folder: Path, target: Path) -> Path:
-    """Pack the submission of a built kit, as its README.md describes."""
+    """Pack the files of a built kit for submission, as its README.md describes."""
     with tarfile.open(target, "w:gz") as packed:
         for name in KITS[language].submitted:
             packed.add(folder / name, name)
@@ -222,7 +222,7 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
             assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
             answered.append(time.monotonic())
             trips.append(answered[-1] - sent)
-        text = Path(f"/proc/{talk.process.agent}/status").read_text()  # while it still runs
+        text = Path(f"/proc/{talk.process.agent}/status").read_text()  # while it is still running
         status = {line.partition(":")[0]: line.partition(":")[2] for line in text.splitlines()}
         await talk.say(OVER)
         assert await talk.exit(WAIT_SECONDS) == "exited with status 0", talk.process.log.text()

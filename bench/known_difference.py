@@ -35,7 +35,7 @@ _FIRST_SEED = 1_000_000
 def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[float]) -> Result:
     """Play a match; each version acts at random with its own probability."""
     greedy = house_bots()["greedy"](find(game), setup, "", 0)
-    # By version, not by seat: a version has the same dice in both matches of a block.
+    # The dice belong to the version, not to the seat, so a version has the same dice in both matches of a block.
     draws = [random.Random(f"{seed} {place}") for place in seating]
     chance, rows = LiveChance(seed), []
     state = find(game).start(setup, chance)
@@ -54,7 +54,7 @@ def match(setup: Setup, game: str, seed: int, seating: Seating, noise: Sequence[
         SeatResult(seat, "", rank, points, Outcome.PLAYED, 0, 0.0, 0.0, 0.0, "")
         for seat, (rank, points) in enumerate(played)
     )
-    # The rows replace a digest: matches that were played alike have equal rows.
+    # The rows replace a digest, because matches with the same play have equal rows.
     return Result(seats, len(rows), " ".join(rows), seed)
 
 

@@ -1,4 +1,4 @@
-"""Ladders with a long history, and the steps of a run between matches on them."""
+"""Ladders with a long history, and the steps that a run performs on them between matches."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def name_of(number: int) -> str:
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     """Make a ladder by adding the events of its matches, one in a hundred of which is given up.
 
-    Every version but the first was out in about one in a hundred of its matches. Ratings are drawn at random: inferring them
+    Every version except the first was out in about one in a hundred of its matches. Ratings are drawn at random: inferring them
     would take most of the time.
     """
     game = next(iter(games().values()))
@@ -61,7 +61,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
         return [Rating(chance.gauss(25, 6), 1 + chance.random()) for _ in ratings]
 
     with closing(sqlite3.connect(path, isolation_level=None)) as connection, patch.object(rating, "update", drawn):
-        connection.execute("pragma synchronous = off")  # a ladder that a crash spoils is made again
+        connection.execute("pragma synchronous = off")  # a ladder that is damaged by a crash is made again
         connection.execute("pragma cache_size = -1000000")  # otherwise a million matches take hours
         connection.execute("begin")
         _add_blocks(connection, condition, matches, versions, chance)
@@ -121,7 +121,7 @@ def _end_match(connection: sqlite3.Connection, name: str, seats: int, *, out: bo
 
 
 def _result(match: Match) -> Result:
-    """Return a result in which the seats rank in the order of their numbers."""
+    """Return a result in which the seats are ranked in the order of their numbers."""
     seats = tuple(
         SeatResult(
             seat=seat,

@@ -1,4 +1,4 @@
-"""Linear estimates of positions for searches: noisy matches to learn from, and ridge regressions over these."""
+"""Fit linear estimates of positions for searches, by ridge regression over positions from noisy matches."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from referee.playout import play_row
 
 FOLDER = Path(__file__).parents[1] / "agents" / "house_bots" / "search"
 AT_RANDOM = 0.1
-"""The share of rows that are replaced by one random action, so that positions vary."""
+"""The share of rows that are replaced by a single random action, so that positions vary."""
 
 
 def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance: Chance) -> Iterator[None]:
-    """Play a match of a noisy policy in place; yield at the beginning of each stage except the first."""
+    """Play a match with a noisy policy, in place; yield at the beginning of each stage except the first."""
     stage = state.stage()
     while not state.is_over():
         if state.stage() > stage:
@@ -32,7 +32,7 @@ def beginnings(state: State, policy: RolloutPolicy, dice: random.Random, chance:
 
 
 def beyond_rivals(rows: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return each seat's numbers, less the means of its rivals' numbers."""
+    """Return each seat's numbers minus the means of its rivals' numbers."""
     totals = [sum(column) for column in zip(*rows, strict=True)]
     rivals = len(rows) - 1
     return [[own - (total - own) / rivals for own, total in zip(row, totals, strict=True)] for row in rows]
@@ -57,13 +57,13 @@ class Sums:
         self.count += 1
 
     def weights(self, penalties: Sequence[float]) -> list[float]:
-        """Return the weights that minimise the sum of the squared errors, and of the squared weights times their penalties."""
+        """Return the weights that minimise the sum of the squared errors plus the squared weights times their penalties."""
         found: list[float] = np.linalg.solve(self.products + np.diag(penalties), self.sides).tolist()
         return found
 
     def explained(self, weights: Sequence[float]) -> float:
         """Return the share of the targets' sum of squares that these weights explain."""
-        # The sum of (target - prediction) squared, multiplied out: the sums suffice, and no position is stored.
+        # This is the sum of (target - prediction) squared, multiplied out, so that the sums suffice and no position is stored.
         error = self.squares - 2 * np.dot(weights, self.sides) + np.dot(weights, self.products @ weights)
         return float(1 - error / self.squares)
 

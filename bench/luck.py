@@ -1,7 +1,7 @@
 """Measure the share of luck in results: play the blocks that docs/luck.csv lacks, and write docs/luck.md.
 
 `make luck`, or `python -m bench.luck --games yunnan --seats 2 --blocks 200`. A cell whose blocks are all stored is not
-played again. The page, with its intervals, follows from the files of results alone.
+played again. The page and its intervals depend only on the files of results.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ def _first(places: Sequence[int]) -> list[float]:
 
 def _beaten(places: Sequence[int]) -> list[float]:
     rivals = len(places) - 1
-    # The sum counts the bot itself as half a rival, which is subtracted again.
+    # The sum counts the bot itself as half a rival, so this half is subtracted again.
     return [
         sum((other > place) + (other == place) / 2 for other in places) / rivals - 1 / (2 * rivals) for place in places
     ]
 
 
 def differences(matches: Sequence[Sequence[Sequence[float]]]) -> list[float]:
-    """Return, for each block, the mean outcome of the first bot less that of the second bot."""
+    """Return, for each block, the mean outcome of the first bot minus that of the second bot."""
     return [fmean(match[0] - match[1] for match in block) for block in matches]
 
 
@@ -166,7 +166,7 @@ def _sentence(cells: dict[Cell, list[Block]]) -> str:
 
 
 def saved(results: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the share of the variance of results that is gone without luck, which is the share of blocks saved."""
+    """Return the share of the variance of results that disappears without luck, which is the share of blocks saved."""
     pairs = list(zip(results, without_luck(results, luck), strict=True))
     [found] = bootstrap(pairs, _reduction)
     return found
@@ -280,10 +280,10 @@ def play_blocks(pool: Executor, cells: Sequence[Cell], count: int) -> None:
     have = {cell: {block.seed for block in blocks} for cell, blocks in stored().items()}
     wanted = [(cell, seed) for cell in cells for seed in range(1, count + 1) if seed not in have.get(cell, ())]
     with RESULTS.open("a") as lines:
-        # An empty list cannot be turned into columns.
+        # An empty list cannot be transposed into columns.
         for (cell, _), block in zip(wanted, pool.map(play, *zip(*wanted, strict=True)) if wanted else (), strict=True):
             lines.write(written(cell, block))
-            lines.flush()  # a run that is stopped loses only the blocks that are being played
+            lines.flush()  # if the run is stopped, only the blocks being played are lost
 
 
 def play_repeats(pool: Executor, cells: Sequence[Cell]) -> None:

@@ -1,6 +1,6 @@
-"""The blocks from which bench/luck.py measures luck: bots of known strength, every seed in all rotations.
+"""The blocks from which bench/luck.py measures luck, in which bots of known strength play every seed in all rotations.
 
-The bots are `greedy` with a share of its decisions made at random; bot b has seat (b + r) mod n in rotation r. The seed
+The bots are `greedy` with a share of random decisions; bot b has seat (b + r) mod n in rotation r. The seed
 determines everything, and no clock is involved: `play` repeats any block of docs/luck.csv.
 """
 
@@ -100,9 +100,9 @@ def _match(cell: Cell, seed: int, rotation: int) -> _Match:
         if dice[bot].random() < AT_RANDOM[bot]:
             row: Sequence[Action] = [dice[bot].choice(state.legal_actions(seat))]
         else:
-            # The policy gets a chance of its own, so that only the rules draw from the chance of the match.
+            # The policy has its own chance, so that only the rules draw from the chance of the match.
             row = policy.row(state, seat, FastChance(0))
-        # As `play_row` does, but action by action, because the luck of each is measured.
+        # This plays as `play_row` does, but one action at a time, because the luck of each action is measured.
         for number, action in enumerate(row):
             if number and action not in state.legal_actions(seat):
                 break
@@ -143,7 +143,7 @@ def ends(cell: Cell, openings: int) -> list[str]:
         chance = LiveChance(seed)
         state = opened(game, setup, seed, chance, openings)
         rollout(state, POLICIES[cell.game](setup), chance)
-        # 32 bits: among 40 matches, different ones hardly ever have the same hash.
+        # 32 bits are enough, because among 40 matches, different ones hardly ever have the same hash.
         found.append(hashlib.sha256(json.dumps(state.to_json(), sort_keys=True).encode()).hexdigest()[:8])
     return found
 

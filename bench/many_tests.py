@@ -1,4 +1,4 @@
-"""Thousands of simulated comparisons at once: the sequential test of `referee.verdict` on arrays, a row for each comparison.
+"""Simulate thousands of comparisons at once: the sequential test of `referee.verdict` on arrays, with one row per comparison.
 
 Computed one at a time, as the command does, the tests of docs/verdicts.md would take a day. The unit tests compare both results.
 """
@@ -38,7 +38,7 @@ class Tally(NamedTuple):
     """The blocks of many tests."""
 
     values: Floats
-    """All differences that a block can have, -1 and 1 among them."""
+    """All differences that a block can have, including -1 and 1."""
     counts: Floats
     """The number of blocks of a test (row) that had a difference (column)."""
 
@@ -116,7 +116,7 @@ def _tilts(distances: Floats, counts: Floats, start: Floats) -> Floats:
         low, high = np.where(excess > 0, tilts, low), np.where(excess > 0, high, tilts)
         step = excess / np.einsum("ij,ij,ij->i", counts, terms, terms)
         before, wanted = tilts, tilts + step
-        # Newton's step, or half the way to the end of the bracket if the step would pass that end.
+        # This is Newton's step, or half the distance to the end of the bracket if the step would go beyond that end.
         tilts = np.where(wanted <= low, (before + low) / 2, np.where(wanted >= high, (before + high) / 2, wanted))
         if np.abs(tilts - before).max() < _PRECISION:
             break
@@ -162,7 +162,7 @@ class Kind:
 
 
 class Ended(NamedTuple):
-    """Simulated comparisons, an element for each."""
+    """Simulated comparisons, with one element for each."""
 
     conclusions: Integers
     """1 for better, -1 for not better, 0 for undecided."""
@@ -174,7 +174,7 @@ class Ended(NamedTuple):
 def simulated(kind: Kind, tests: int, seed: str) -> Ended:
     """Simulate tests; the same seed gives the same results."""
     draw = np.random.default_rng(list(seed.encode()))
-    # Both extremes belong to the values, even if no block had them (`_with_extremes`).
+    # Both extremes are among the values, even if no block had them (`_with_extremes`).
     values = np.array(sorted({-1.0, 1.0}.union(*(values for values, _ in kind.parts))))
     weights = [_weights(pool, values) for pool in kind.parts]
     batches = [min(_BATCH, tests - first) for first in range(0, tests, _BATCH)]
@@ -207,7 +207,7 @@ def _batch(kind: Kind, values: Floats, blocks: Iterator[Integers], tests: int) -
     """Draw blocks until all tests have ended."""
     ended = Ended(np.zeros(tests, np.int64), np.full(tests, MAX_BLOCKS), np.zeros(tests, np.bool_))
     running, counts, tilts = np.arange(tests), np.zeros((tests, len(values))), np.zeros((EFFECTS, tests))
-    # A random number for each value: tests with the same counts have the same sum, and others hardly ever do.
+    # Each value has a random number, so that tests with the same counts have the same sum, and others hardly ever do.
     hashes = np.random.default_rng(0).integers(2**62, size=len(values))
     for number, block in zip(range(1, MAX_BLOCKS + 1), blocks, strict=False):
         counts[np.arange(len(running)), block[running]] += 1
@@ -230,7 +230,7 @@ def _batch(kind: Kind, values: Floats, blocks: Iterator[Integers], tests: int) -
 
 
 def covers(tally: Tally, truth: float) -> Booleans:
-    """Return whether `referee.verdict.likelihood.interval` contains the truth."""
+    """Return whether `referee.verdict.likelihood.interval` contains the true value."""
     # Student's t in place of the normal limit, squared and halved: the difference in log-likelihood that an interval allows.
     lacks = np.array([limit(int(number) - 1) ** 2 / 2 for number in tally.counts.sum(axis=1)])
     found: Booleans = -of_mean(_with_extremes(tally), truth, np.zeros(len(lacks))) < lacks

@@ -37,7 +37,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from dogana.sdk import play
 play(lambda decision: random.randrange(decision.action_count))
 """
-"""A bot that plays at random, and imports these sources instead of the installed package, in a box, too."""
+"""A bot that plays at random and imports these sources instead of the installed package, even in a box."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),
@@ -67,7 +67,7 @@ def cpu_of_children() -> float:
 
 
 def _rate(work: Callable[[], object]) -> float:
-    """Return the number of calls of a function per second of this process's processor time."""
+    """Return the rate at which a function can be called, per second of this process's processor time."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < SECONDS:
@@ -77,7 +77,7 @@ def _rate(work: Callable[[], object]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Compare verifying a record with playing the same match in process, without a wire or a record."""
+    """Compare verifying a record with playing the same match in this process, without a wire or a record."""
     report.section("Matches")
     with tempfile.TemporaryDirectory() as folder:
         for game in games().values():

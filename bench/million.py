@@ -1,8 +1,8 @@
 """The costs of a ladder of a million matches and 1,000 versions, compared with one of 1,000 matches.
 
 The ladders are made once, which takes a few minutes and 2 GB, and are kept. All steps are measured in turn, in processor time.
-After 1,000 matches, most of the 1,000 versions have played only three or four. So the lists of their last matches are not full yet,
-and the questions that return such lists are short of their aim.
+After 1,000 matches, most of the 1,000 versions have played only three or four. Therefore, the lists of their last matches are
+not full yet, and the questions that return such lists miss their aim.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def add_rows(report: Report, folder: Path) -> None:
         add_row(report, what, [time * 1e3 for time in times], "ms", AIM)
     memory_of_questions = [alone("--ask-all", *one)[0] for one in (short, long)]
     add_row(report, "memory of a process that asked all of this", memory_of_questions, "MiB", MEMORY_AIM)
-    # The ladder of MIDDLE length, because one of LONG takes 15 minutes.
+    # This uses the ladder of MIDDLE length, because one of LONG length takes 15 minutes.
     seconds, memory = zip(*(alone("--recompute", *one) for one in (short, middle)), strict=True)
     of = f"of {sizes[1]:,} matches"
     add_row(report, f"recompute, a match, {of}", [each * 1e6 for each in seconds], "µs", RECOMPUTE_AIM)
@@ -115,13 +115,13 @@ def compare(homes: Sequence[tuple[Home, int]], rounds: int, blocks: int) -> Iter
 
 def _timed(ask: Callable[[], object]) -> float:
     start = process_time()
-    with suppress(LadderError):  # there are no records and no logs: the search for them fails
+    with suppress(LadderError):  # there are no records and no logs, so the search for them fails
         ask()
     return process_time() - start
 
 
 def alone(what: str, home: Home, size: int) -> list[float]:
-    """Measure one ladder in a process of its own; return the figures that it prints."""
+    """Measure one ladder in a separate process; return the figures that this process prints."""
     command = [sys.executable, "-m", "bench.million", what, str(home.folder), str(size)]
     ended = subprocess.run(command, check=True, capture_output=True, text=True)
     return [float(figure) for figure in ended.stdout.split()]

@@ -1,7 +1,7 @@
-"""Pages of a ladder per second, beside a bare page of the framework that serves them, each from a process of its own.
+"""Measure the pages of a ladder per second, and compare them with a bare page of the same framework, each from a separate process.
 
-A page is measured at one address, as for browsers that look at the same ladder, and at addresses that nobody has requested before,
-for which it is built each time.
+A page is measured at one address, as when browsers look at the same ladder, and at addresses that nobody has requested before,
+for which the page is built each time.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def add_rows(report: Report) -> None:
         bare, ours = stack.enter_context(served(["-c", BARE])), stack.enter_context(served(web))
         for page in PAGES:
             seconds(ours, [page])  # the first request builds it
-            # The numbers go on from round to round, so no address is requested twice.
+            # The numbers continue from round to round, so that no address is requested twice.
             anew = (f"{page}?n={number}" for number in count())
             for kind, addresses in (("again", repeat(page)), ("made anew", anew)):
                 rounds = [

@@ -1,7 +1,7 @@
 """Simulate how often rating ranges contain the truth: `make ratings`, or `python -m bench.ratings`, writes docs/ratings.md.
 
 Bots of known strength play as `ladder/model/schedule.py` seats them. Then both ratings of the ladder give their estimates: the
-online one (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) of all matches at once.
+online rating (`ladder/model/rating.py`), which changes with every match, and the fit (`ladder/model/fit.py`) to all matches.
 The same seeds give the same page.
 """
 
@@ -45,7 +45,7 @@ class Setting:
     alike: Sequence[float] = (0.0,)
     """The share of the noise's variance that stays the same for a bot throughout a block; bots take these shares in turn."""
     step: float = 0.0
-    """Performances are rounded to multiples of this, so there are ties; 0 for no rounding."""
+    """Performances are rounded to multiples of this number, so that there are ties; 0 means no rounding."""
     come_and_go: bool = False
     """True if a third of the bots join at a random moment, and a third leave at a random moment."""
     strength: float = STRENGTH
@@ -90,10 +90,10 @@ class Course(NamedTuple):
 
 def play(setting: Setting, seed: int) -> Course:
     """Simulate a ladder; return the final estimates of both ratings for the bots that have played."""
-    # Separate generators, and one for the rule: the draws of one do not affect those of the others.
+    # The generators are separate, with one for the rule, so that the draws of one do not affect those of the others.
     world, noise = random.Random(seed), random.Random(seed + 1)
     cast = [Bot(number, world.gauss(MU, setting.strength)) for number in range(setting.bots)]
-    # In a block of k seats, each of k bots plays k matches: k squared in all.
+    # In a block of k seats, each of k bots plays k matches, which makes k squared in total.
     blocks = round(setting.bots * setting.matches_each * len(setting.sizes) / sum(seats**2 for seats in setting.sizes))
     stays = [_stay(setting, bot.number, blocks, world) for bot in cast]
     field = Field(cast, random.Random(seed + 2), setting.sizes)
@@ -111,7 +111,7 @@ def play(setting: Setting, seed: int) -> Course:
 
 
 def _stay(setting: Setting, number: int, blocks: int, world: random.Random) -> tuple[float, float]:
-    """Return the first block of a bot, and the first block after it has left."""
+    """Return the first block of a bot, and the first block after the bot has left."""
     moment = world.randrange(1, blocks)
     if not setting.come_and_go or number % 3 == 0:
         return 0, inf
@@ -157,15 +157,15 @@ def _fitted(cast: Sequence[Bot], matches: Sequence[CountedMatch]) -> list[Range]
 
 
 def _shift(ranges: Sequence[Range]) -> float:
-    """Return the mean of truth less estimate, weighted by the blocks of each bot."""
+    """Return the mean of the truth minus the estimate, weighted by each bot's number of blocks."""
     # Only differences between ratings have a meaning.
     return fmean((one.strength - one.estimate for one in ranges), [one.blocks for one in ranges])
 
 
 def coverage(ranges: Sequence[Range], fewer_blocks: float = inf) -> tuple[int, int]:
-    """Return the number of ranges that contain the truth, and of all ranges, of bots with fewer blocks than a number.
+    """Return the numbers of ranges that contain the truth and of all ranges, for bots with fewer than `fewer_blocks` blocks.
 
-    The averages of truth and estimates are made equal first.
+    Before that, the averages of truth and estimates are made equal.
     """
     shift = _shift(ranges)
     within = [abs(one.strength - one.estimate - shift) <= one.half for one in ranges if one.blocks < fewer_blocks]
@@ -231,7 +231,7 @@ def table(found: dict[str, list[Course]]) -> str:
 
 
 def main() -> None:
-    """Let ladders play under all settings, and write the table."""
+    """Simulate ladders under all settings, and write the table."""
     parser = argparse.ArgumentParser(
         description="Measure the ranges of ratings, and write the table of docs/ratings.md."
     )

@@ -31,10 +31,10 @@ class Report:
     """Rows in sections.
 
     Attributes:
-        quick: whether everything is measured once only, to check that it can be measured.
+        quick: whether everything is measured only once, to check that it can be measured.
         sections: the rows, by the title of their section.
         judged: the number of rows that have an aim and were measured.
-        short: the titles of the rows that are short of their aim.
+        short: the titles of the rows that miss their aim.
         missing: the titles of the rows with an aim that could not be measured, and the names of the steps that failed.
     """
 
@@ -73,7 +73,7 @@ class Report:
     def ratio(
         self, what: str, ours: str, other: str, ratio: float, least: float | None = None, *, most: float | None = None
     ) -> None:
-        """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
+        """Add a row with a ratio; if the row has an aim, its verdict is OK or SHORT."""
         aim = _aim(least, most)
         is_met = (least is None or ratio >= least) and (most is None or ratio <= most)
         self.judged += bool(aim)
@@ -83,7 +83,7 @@ class Report:
         self._add(Row(what, ours, other, f"{ratio:.2f}", aim, verdict))
 
     def summary(self) -> str:
-        """Return a line with the number of rows short of their aim, and the number that could not be measured."""
+        """Return a line with the number of rows that miss their aim, and the number of rows that could not be measured."""
         said = ["all that was measured meets its aim"]
         if self.short:
             said = [f"short of their aim: {len(self.short)} of {self.judged} rows"]
@@ -117,7 +117,7 @@ class Circumstances(NamedTuple):
     compiled: bool
     """True if matches and ladders were played with compiled rules, as in an installed wheel."""
     load_before: float
-    """The mean number of running processes in the minute before, as Linux counts it."""
+    """The mean number of running processes in the minute before the measurement, as counted by Linux."""
     load_after: float
     minutes: float
     """The duration of the whole measurement."""
@@ -162,5 +162,5 @@ def page(report: Report, seen: Circumstances) -> str:
 
 
 def _line(cells: Sequence[str]) -> list[str]:
-    # A pipe would end the cell, a line break the row.
+    # A pipe would end the cell, and a line break would end the row.
     return ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"]

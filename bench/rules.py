@@ -30,7 +30,7 @@ COPY = CHECKOUT / "build" / "compiled"
 NO_SPIEL = "pip install 'dogana-arena[bench]'"
 
 PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
-"""Well-known games of OpenSpiel, fast and slow ones: beside a single peer any figure can be made to look good."""
+"""Well-known games of OpenSpiel, both fast and slow, because any figure can be made to look good beside a single peer."""
 
 PLAYOUTS, CLONES, OBSERVATIONS, SAMPLES = "random playouts, decisions/s", "clones/s", "observations/s", "samples/s"
 AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
@@ -50,7 +50,7 @@ def _per_second(work: Callable[[], int]) -> float:
 
 
 def playouts(game: Game) -> float:
-    """Return the decisions per second of uniformly random play at the largest table, legal lists included."""
+    """Return the decisions per second in uniformly random play at the largest table, including the making of legal lists."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance = FastChance(1)
     return _per_second(lambda: random_playout(game.start(setup, chance), chance))
@@ -76,7 +76,8 @@ def looking_ahead(game: Game) -> dict[str, float]:
 
 
 def _each_second(work: Callable[[], object]) -> float:
-    # The clock is read once per thousand calls: beside a clone, which takes a few microseconds, reading it would count.
+    # The clock is read once per thousand calls, because reading it takes noticeable time compared with a clone (a few
+    # microseconds).
     def thousand() -> int:
         for _ in range(1000):
             work()
@@ -86,7 +87,7 @@ def _each_second(work: Callable[[], object]) -> float:
 
 
 def spiel_playouts(game: Any) -> float:
-    """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played but not counted."""
+    """Return the decisions per second in uniformly random play of an OpenSpiel game; chance nodes are played but not counted."""
     draw = random.Random(1)
 
     def play() -> int:
@@ -122,7 +123,7 @@ def spiel_clones(game: Any) -> float:
 
 
 def peers() -> dict[str, Any]:
-    """Return the games of OpenSpiel; none if it is not installed."""
+    """Return the games of OpenSpiel; none if OpenSpiel is not installed."""
     try:
         import pyspiel
     except ImportError:
@@ -146,7 +147,7 @@ def measure(rounds: int = ROUNDS) -> list[Rates]:
 
 
 def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
-    """Measure the rules in a folder, in a process of their own.
+    """Measure the rules in a folder, in a separate process.
 
     Raises:
         subprocess.CalledProcessError: if the process fails.
@@ -158,7 +159,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
 
 @cache
 def compile_copy() -> str:
-    """Compile the rules in a copy of the sources, once, unless this process runs there; return the problem, or an empty text."""
+    """Compile the rules in a copy of the sources once, unless this process runs there; return the problem, or an empty text."""
     if rules_are_compiled():
         return ""
     make = ["make", "compiled-copy"]

@@ -2,7 +2,7 @@
 
 One worker is compared with one worker per processor. Runs take turns, and each begins with a copy of the same ladder, so that all
 play the same number of tables of each size. Rates leave out one match per worker at the start, and one at the end, when some
-workers have nothing to play. Processor time is that of all processes, the start of the run included.
+workers have nothing to play. Processor time is that of all processes, including the start of the run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from referee.sandbox.measures import build
 ROUNDS = 3
 MATCHES = 24
 SHARE_OF_WORKERS = 0.95
-"""The aim for the rate per worker, relative to one worker: two should play 1.9 times as many matches as one."""
+"""The aim for the rate per worker, relative to one worker. Two workers should play 1.9 times as many matches as one."""
 _POLL_SECONDS = 0.02
 
 
@@ -107,7 +107,7 @@ class Ladder:
 
 
 def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
-    """Return the matches per second in the steady state: without one result per worker at either end.
+    """Return the matches per second in the steady state, which leaves out one result per worker at either end.
 
     Args:
         seen: times in seconds, with the number of results at each.

@@ -1,4 +1,4 @@
-"""A simulation of scheduling rules: the matches until they find the true order, and how evenly bots get matches.
+"""Simulate scheduling rules, to measure how many matches they need to find the true order, and how evenly they assign matches.
 
 Bots of known strength play under several rules, which know only the facts that a ladder knows. In a match, a bot's performance is
 its strength plus noise, and the performances decide the places. Ratings are the ladder's own (`ladder/model/rating.py`).
@@ -27,7 +27,7 @@ BOTS, MATCHES_EACH, REPEATS = 200, 60, 24
 STRENGTH = 6.0
 """The standard deviation of the true strengths, in the unit of mu."""
 NOISE = MU / 6
-"""The standard deviation of a performance: TrueSkill's beta."""
+"""The standard deviation of a performance, which is TrueSkill's beta."""
 AIM = 0.95
 """The rank correlation to reach."""
 SEED = 20_261
@@ -38,7 +38,7 @@ POINTS = 40
 
 @dataclass
 class Bot:
-    """A bot, with the ladder's knowledge of it."""
+    """A bot, with the facts that the ladder knows about it."""
 
     number: int
     strength: float
@@ -80,7 +80,7 @@ class Field:
 
     def rate(self, bot: Bot, rating: Rating) -> None:
         """Give a bot a new rating."""
-        # The list stays sorted: the old entry is removed before the new one is inserted.
+        # The list stays sorted, because the old entry is removed before the new one is inserted.
         del self._by_mu[bisect_left(self._by_mu, (bot.rating.mu, bot.number))]
         bot.rating = rating
         insort(self._by_mu, (bot.rating.mu, bot.number))
@@ -92,7 +92,7 @@ class Field:
     def nearest(self, bot: Bot, count: int) -> list[int]:
         """Return the numbers of the bots nearest in mu, half of them above and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
-        # Near an end of the list, the missing bots come from the other side.
+        # Near an end of the list, bots from the other side replace the missing ones.
         start = max(0, min(place - count // 2, len(self._by_mu) - count - 1))
         return [number for _, number in self._by_mu[start : start + count + 1] if number != bot.number]
 
@@ -162,8 +162,8 @@ class Course:
     """The longest wait of a bot, in blocks, divided by the number of bots."""
 
     def matches_to(self, aim: float) -> float:
-        """Return the matches per bot until a correlation was reached for good; infinity if it never was."""
-        # From the end: the correlation must stay above the aim from there on.
+        """Return the number of matches per bot until a correlation was reached for good; infinity if it never was."""
+        # The search begins at the end, because the correlation must stay above the aim from there on.
         for (x0, y0), (x1, y1) in zip(self.correlations[-2::-1], self.correlations[:0:-1], strict=True):
             if y1 < aim:
                 break
@@ -196,7 +196,7 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
         if block % max(1, blocks // POINTS) == 0:
             correlations.append((seats / bots, _rank_correlation(cast)))
     matches = [bot.matches for bot in cast]
-    # A wait that is not over yet counts, too.
+    # A wait that has not ended yet counts as well.
     longest_wait = max(max(bot.longest_wait, blocks - bot.last_block) for bot in cast) / bots
     return Course(correlations, _coverage(cast), max(matches) / max(1, min(matches)), longest_wait)
 
@@ -212,7 +212,7 @@ def _play_block(table: Sequence[Bot], field: Field, noise: random.Random) -> Non
     for _ in table:
         performance = [noise.gauss(bot.strength, NOISE) for bot in table]
         order = sorted(performance, reverse=True)
-        ranks = [1 + order.index(one) for one in performance]  # performances are real numbers: no two are equal
+        ranks = [1 + order.index(one) for one in performance]  # performances are real numbers, so no two are equal
         for bot, rating in zip(table, update([bot.rating for bot in table], ranks), strict=True):
             field.rate(bot, rating)
             bot.matches += 1

@@ -1,7 +1,7 @@
-"""The change of speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
+"""The change in speed since an older commit: `make bench SINCE=COMMIT STEPS='wire million'`.
 
-The same steps are measured at both commits in turn, each with its own bench and with pure rules. So the older
-bench must know these steps.
+The same steps are measured at both commits in turn, each with its own bench and with pure rules.
+Therefore, the older bench must know these steps.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def compare(commit: str, words: Sequence[str], rounds: int = ROUNDS) -> Table:
 
     Args:
         commit: the older commit.
-        words: the steps, and other words of the bench's command line.
+        words: the steps, and other words on the bench's command line.
         rounds: the number of measurements of each commit.
 
     Raises:

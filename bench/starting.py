@@ -1,6 +1,6 @@
 """The cost of starting the command line, and of starting an agent until its first answer.
 
-Every agent joins a scripted referee, answers one question and ends. The programs are started in turn, in one run.
+Every agent joins a scripted referee, answers one question and exits. The programs are started in turn, in one run.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Pat
         assert await talk.hear(kits.WAIT_SECONDS), talk.process.log.text()
         answered = time.perf_counter()
         await talk.say(kits.OVER)
-        # The processor time of children is counted once they have ended and been waited for.
+        # The processor time of child processes is counted once they have ended and been waited for.
         await talk.process.stop(GRACE_SECONDS)
     return Cost(answered - began, cpu_of_children() - before)
 

@@ -1,7 +1,7 @@
-"""The cost of a match for the counting process and the disk, in a real run whose matches are played elsewhere.
+"""The cost of a match for the counting process and the disk, in a real run that does not play its matches itself.
 
-Matches are played in this process, and the time for that is left out. The run itself schedules, archives, rates, counts and seals
-them, on this disk, with every sync.
+The matches are played in this process, and the time for playing is left out. The run itself schedules, archives, rates, counts
+and seals them, on this disk, with every sync.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
     sent: float
     """Bytes of records and logs."""
     stored: float
-    """Bytes that the folder of the ladder takes up on the disk."""
+    """The bytes that the ladder's folder takes up on the disk."""
 
 
 def store(matches: int = MATCHES) -> Stored:
@@ -67,14 +67,14 @@ def store(matches: int = MATCHES) -> Stored:
         ):
             for progress in run_locked(home, opened, plan):
                 assert progress.remark.level < logging.ERROR, progress.remark.text
-        # The space on the disk, not the lengths of the files; `st_blocks` counts 512 bytes each on every file system.
+        # This is the space on the disk, not the lengths of the files; `st_blocks` counts 512 bytes each on every file system.
         disk = sum(file.lstat().st_blocks * 512 for file in home.folder.rglob("*"))
     counted = elsewhere.matches
     return Stored(elsewhere.counting / counted, elsewhere.sent / counted, disk / counted)
 
 
 class _Elsewhere:
-    """A pool in place of the workers.
+    """A pool that replaces the workers.
 
     Attributes:
         matches: the number of played matches that belong to blocks.
@@ -88,7 +88,7 @@ class _Elsewhere:
         self.counting = 0.0
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, Finished]]:
-        """Play as `Pool.play` does; the work of the run in between is counting."""
+        """Play as `Pool.play` does; the work that the run does in between is counted."""
         given = time.perf_counter()
         for match in matches:
             assert match is not None
@@ -103,7 +103,7 @@ class _Elsewhere:
         self.counting += time.perf_counter() - given
 
     def _play(self, match: Match) -> tuple[Finished, int]:
-        """Play a match and write its record, as a worker does; return the bytes of its record and logs, too."""
+        """Play a match and write its record, as a worker does; also return the number of bytes in its record and logs."""
         game = find(match.condition.game)
         setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
         control = TimeControl.parse(match.condition.clock)

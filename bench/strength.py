@@ -78,7 +78,7 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
 
 
 def replay(match: Played) -> tuple[float, float]:
-    """Play a match again, with the noted rows where `search` departed from `greedy`, and `greedy` elsewhere; return its `outcome`.
+    """Play a match again, with the noted rows where `search` departed from `greedy`, and `greedy` otherwise; return its `outcome`.
 
     Raises:
         ValueError: if a noted row is no longer possible, because `greedy` or the rules have changed.
@@ -224,7 +224,7 @@ def verify(matches: Sequence[Played]) -> int:
 def play_missing(cells: Sequence[Cell], blocks: int, workers: int, results: Path = RESULTS) -> None:
     """Play the missing blocks of all cells in turn, and store each complete block."""
     have = blocks_of(read_matches(results))
-    # Seed by seed, so that all cells have about the same number of blocks if this is stopped.
+    # This goes seed by seed, so that all cells have about the same number of blocks if it is stopped.
     wanted = [(cell, seed) for seed in range(1, blocks + 1) for cell in cells if seed not in have.get(cell, ())]
     with ProcessPoolExecutor(workers) as pool, results.open("a") as file:
         for block in pool.map(play_block, *zip(*wanted, strict=True)) if wanted else ():

@@ -13,7 +13,7 @@ from referee.game import Action, Chance, RolloutPolicy, Seat, State
 
 
 class WithoutMargin(Variant):
-    """The search plays the candidate with the best mean, without a margin."""
+    """A recipe whose search plays the candidate with the best mean, without a margin."""
 
     def __init__(self, own: Recipe) -> None:
         super().__init__(own)
@@ -21,7 +21,7 @@ class WithoutMargin(Variant):
 
 
 class WithoutValue(Variant):
-    """The value of a position is the score so far."""
+    """A recipe in which the value of a position is the score so far."""
 
     @override
     def value(self, state: State) -> list[float]:
@@ -45,7 +45,7 @@ class Settings(Variant):
 
 
 class HalfOfTheCandidates(Variant):
-    """Only the first half of the candidates is compared."""
+    """A recipe in which only the first half of the candidates is compared."""
 
     @override
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
@@ -54,7 +54,7 @@ class HalfOfTheCandidates(Variant):
 
 
 class OwnChance(Variant):
-    """Each rollout has its own chance, so differences between candidates include luck."""
+    """A recipe in which each rollout has its own chance, so that differences between candidates include luck."""
 
     def __init__(self, own: Recipe) -> None:
         super().__init__(own)
@@ -87,4 +87,4 @@ CHANGES: dict[str, tuple[Callable[[Recipe], Recipe], str]] = {
     "stage": (lambda own: Settings(own, 1, None), "rollouts to the end of the turn or round"),
     "candidates": (HalfOfTheCandidates, "half of the candidates"),
 }
-"""The changes by name: what makes the changed recipe of the own one, and a description."""
+"""The changes by name: the function that makes the changed recipe from the original one, and a description."""

@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 200, 150  # of the area of a panel, in pixels
-LEFT, TOP, RIGHT, BOTTOM = 44, 34, 16, 44  # around it
+LEFT, TOP, RIGHT, BOTTOM = 44, 34, 16, 44  # the margins around it
 LEGEND = 26
 SHORTEST, LONGEST = 0.05, 10.0  # seconds at the edges
 TICKS = (0.1, 1.0, 5.0)

@@ -41,9 +41,9 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
         for rows in seen:
             for row, [target] in zip(beyond_rivals(rows), points, strict=True):
                 (held if number % HELD_OUT == 0 else fitted).add(row, target)
-    # The addition keeps the equations solvable if a feature is 0 in all positions.
+    # The added number keeps the equations solvable if a feature is 0 in all positions.
     penalties = [RIDGE * fitted.products[place][place] / fitted.count + 1e-9 for place in range(2 * len(FEATURES))]
-    # Rounded as in the file, so that the share belongs to the weights in the file.
+    # The weights are rounded as in the file, so that the share belongs to the weights in the file.
     weights = [round(weight, 3) for weight in fitted.weights(penalties)]
     share = held.explained(weights)
     return {ROWS[0]: (weights[: len(FEATURES)], share), ROWS[1]: (weights[len(FEATURES) :], share)}

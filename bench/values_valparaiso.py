@@ -1,7 +1,7 @@
 """Measure the effect of each estimate of `greedy` in Valparaíso: `python -m bench.values_valparaiso [SEATS] [MATCHES] [SEED]`.
 
 The policy of rollouts plays matches in which each seat has random factors for the estimates of `greedy`, near those in
-`valparaiso_estimates.py`. A regression explains the points of a seat by its factors and their squares, all less the means of its
+`valparaiso_estimates.py`. A regression explains the points of a seat by its factors and their squares, all minus the means of its
 rivals' numbers. A person then moves the factors in the directions that help, and measures again.
 """
 
@@ -58,7 +58,7 @@ def effects(sums: Sums) -> list[Effect]:
     """Return the effect of each factor, by least squares."""
     found = sums.weights([0.0] * len(sums.sides))
     noise = max(0.0, sums.squares - np.dot(found, sums.sides)) / sums.count
-    # The diagonal of the inverse: the variance of each coefficient, in units of the noise.
+    # The diagonal of the inverse contains the variance of each coefficient, in units of the noise.
     units = np.diag(np.linalg.inv(sums.products))
     half = len(found) // 2
     return [Effect(found[at], found[half + at], sqrt(noise * units[at])) for at in range(half)]
@@ -70,7 +70,7 @@ def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> 
     for number in range(matches):
         drawn, points = played(setup, seed + number, centre)
         inputs = beyond_rivals([[*own, *(one * one for one in own)] for own in drawn])
-        for seat in range(setup.seats if setup.seats > 2 else 1):  # two seats mirror each other
+        for seat in range(setup.seats if setup.seats > 2 else 1):  # with two seats, they mirror each other
             sums.add(inputs[seat], points[seat])
     return effects(sums)
 

@@ -39,7 +39,7 @@ def played(setup: Setup, seed: int) -> tuple[list[Position], list[int]]:
 
 
 def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
-    """Return a row of weights for each number of rounds left."""
+    """Return a row of weights for each number of remaining rounds."""
     fitted = {left: Sums(len(FEATURES)) for left in range(1, MOST_LEFT + 1)}
     held = {left: Sums(len(FEATURES)) for left in range(1, MOST_LEFT + 1)}
     for number in range(matches):
@@ -50,7 +50,7 @@ def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:
                 (held if number % HELD_OUT == 0 else fitted)[left].add(inputs, target)
     found = {}
     for left, row in enumerate(ROWS, 1):
-        # Rounded as in the file, so that the share belongs to the weights in the file.
+        # The weights are rounded as in the file, so that the share belongs to the weights in the file.
         weights = [round(weight, 4) for weight in fitted[left].weights([RIDGE] * len(FEATURES))]
         found[row] = weights, held[left].explained(weights)
     return found

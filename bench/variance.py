@@ -1,7 +1,7 @@
-"""The shares of seat, seed, bot and rest in the outcomes of matches: an analysis of variance of crossed blocks.
+"""Estimate the shares of seat, seed, bot and rest in the outcomes of matches, by an analysis of variance of crossed blocks.
 
-A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. So within a block each bot has each seat once,
-and seats and bots can be told apart (a Latin square). An outcome is a number for each bot of each match, less the
+A block is one seed in all rotations: in rotation r, bot b has seat (b + r) mod n. Within a block, each bot therefore has each
+seat once, so that seats and bots can be told apart (a Latin square). An outcome is a number for each bot in each match, minus the
 mean of the match. It is modelled as
 
     seat (the same in all blocks) + bot (the same in all blocks) + seed (of a seat in a block) + rest (of a bot in a match),
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Sums over blocks, from which the shares and the gain follow."""
+    """Sums over blocks, from which the shares and the gain are computed."""
 
     blocks: int
     bots: int
@@ -123,7 +123,7 @@ def bootstrap(
     rows: Sequence[Sequence[float]], statistics: Callable[[Sequence[Sequence[float]]], Sequence[float]]
 ) -> list[Estimate]:
     """Return statistics of the rows of blocks, each with its interval over resamples of the blocks."""
-    # Seeded, so that the page can be reproduced.
+    # The draws are seeded, so that the page can be reproduced.
     draw = random.Random(len(rows))
     found = [statistics(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES)]
     cut = round(TAIL * RESAMPLES)

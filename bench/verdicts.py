@@ -1,6 +1,6 @@
-"""The errors and the length of `dogana compare`: simulated comparisons, written to docs/verdicts.md.
+"""Measure the errors and the length of `dogana compare` in simulated comparisons, and write them to docs/verdicts.md.
 
-`make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. Every figure follows from the seeds.
+`make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. The seeds determine every figure.
 
 A cell is a kind of match. A performance is the sum of the bot's strength, the luck that the seed gives its seat, and noise; the
 performances decide the places. A pool of blocks is simulated for two equal bots, and for two bots of different strength. The
@@ -41,7 +41,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "verdicts.md"
 POOL = 3_000
 """The number of blocks in a pool."""
 NOISE = 4.17
-"""The noise of a performance, in units of strength: TrueSkill's beta."""
+"""The noise of a performance, in units of strength, which is TrueSkill's beta."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ class Cell:
     """The standard deviation of a seat's luck with a seed."""
     in_field: bool = False
     step: float = 0.0
-    """The width of a step, within which performances tie; 0 for no steps."""
+    """The width of a step within which performances tie; 0 means that there are no steps."""
     is_skewed: bool = False
     """True if noise has a long upper tail, like the return on a stake that seldom pays off."""
     faults: tuple[float, float] = (0.0, 0.0)
     """The probabilities that the new and the old version are put out in a match; equal versions both have that of the old one."""
     values: tuple[tuple[float, float, float], ...] = ()
-    """Instead of matches: differences with their probabilities if the versions are equal, and if the new one is better."""
+    """Differences to use instead of matches, with their probabilities if the versions are equal, and if the new one is better."""
     repeats: float = 0.0
     """The probability that a block has the same difference as the previous block."""
     drift: float = 0.0
-    """The amount by which the difference in strength is higher for a run of blocks, then lower for the next, and so on."""
+    """The amount by which the difference in strength is higher for one run of blocks, lower for the next, and so on."""
     in_deviations: bool = False
     """True if the margin is in standard deviations of a block."""
     larger: float = 1.0
@@ -112,7 +112,7 @@ CELLS = [
 
 def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: random.Random) -> float:
     """Play a block; return the difference between the versions, computed as by `referee.verdict.block.score`."""
-    # Drawn once: all matches of a block have the luck of its seed.
+    # It is drawn once, because all matches in a block share the luck of its seed.
     luck = [draw.gauss(0, cell.luck) for _ in range(cell.seats)]
     scores: tuple[list[float], list[float]] = ([], [])
     for seating in _seatings(cell):
@@ -123,7 +123,8 @@ def block_difference(cell: Cell, gap: float, faults: Sequence[float], draw: rand
         for place in (NEW, OLD):
             if place in seating:
                 scores[place].append(beaten(performances, seating, place, lost))
-    # Rounded: sums in another order differ in the last bits, but equal differences must be one value of the pool.
+    # It is rounded, because sums in another order differ in the last bits, but equal differences must be a single value of the
+    # pool.
     return round(fmean(scores[NEW]) - fmean(scores[OLD]), 12)
 
 
@@ -139,7 +140,7 @@ def _performance(cell: Cell, strength: float, luck: float, draw: random.Random) 
 
 
 def beaten(performances: Sequence[float], seating: Seating, place: int, lost: set[int]) -> float:
-    """Return the share of its rivals that a version beats: 0 if it is out; otherwise, it beats rivals that are out."""
+    """Return the share of its rivals that a version beats. A version that is out beats none; others beat those that are out."""
     if place in lost:
         return 0.0
     mine = performances[seating.index(place)]
@@ -149,7 +150,7 @@ def beaten(performances: Sequence[float], seating: Seating, place: int, lost: se
 
 @lru_cache
 def pools(cell: Cell, *, better: bool) -> list[Pool]:
-    """Return the pools of a cell's blocks: one, or two if strength drifts, for its ups and downs."""
+    """Return the pools of a cell's blocks: one pool or, if strength drifts, one for its ups and one for its downs."""
     if cell.values:
         return [([value for value, *_ in cell.values], [weights[better] for _, *weights in cell.values])]
     # Equal versions are put out equally often: as often as the old one.
@@ -167,7 +168,7 @@ def _exchanged(counts: Counter[float]) -> Counter[float]:
 
 
 def together(parts: Sequence[Pool]) -> Pool:
-    """Return the pool of all blocks: ups and downs are equally frequent."""
+    """Return the pool of all blocks, in which ups and downs are equally frequent."""
     return [value for values, _ in parts for value in values], [weight for _, weights in parts for weight in weights]
 
 
@@ -232,7 +233,7 @@ OTHERS = """
 Each cell has alpha, beta, and the mean number of blocks if the new version is better. Where it is better by more than the margin, there is no alpha.
 """
 MOST = 0.055
-"""The largest acceptable alpha and beta where blocks do not depend on each other."""
+"""The largest acceptable alpha and beta if blocks do not depend on each other."""
 OTHER_TESTS = 4_000
 """The number of tests for each figure of other likelihood ratios: enough to show which errors are large."""
 COLUMNS = "| matches | margin (in deviations of a block) | alpha | beta | undecided | blocks: equal, better | matches: better | covers | tests |"
@@ -243,7 +244,7 @@ ALTERNATIVES: dict[str, tuple[Statistic, int]] = {
     "one effect, normal distributions": (one_normal_effect, MIN_BLOCKS),
     "the same from the second block": (one_normal_effect, 2),
 }
-"""Other likelihood ratios, and the first block at which a test may end."""
+"""Other likelihood ratios, each with the first block at which a test may end."""
 TRIED = [
     Cell("2 seats"),
     Cell("2 seats, better by four margins", gap=4.0, larger=4),
@@ -323,7 +324,7 @@ def _printed(line: str) -> str:
 def _submit(
     processes: ProcessPoolExecutor, cell: Cell, tests: int, statistic: Statistic, first: int
 ) -> list[Future[Side]]:
-    """Start the simulation of an alternative; only with the new version better if its difference exceeds the margin."""
+    """Start the simulation of an alternative; if its difference exceeds the margin, simulate only a better new version."""
     sides = (False, True) if cell.larger == 1 else (True,)
     return [processes.submit(side, cell, better, tests, statistic, first) for better in sides]
 

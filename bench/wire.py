@@ -1,8 +1,8 @@
 """The cost of a question for the referee, compared with bare gRPC streams of the same size.
 
-Half of a bare stream is measured before each match of random agents and half after it, so that both meet the same load. The rounds
-go through all tables in turn, so that a slow minute affects several tables. Processor time is that of this process, with all its
-threads, from the first question to the end; starting agents is left out.
+Half of a bare stream is measured before each match of random agents and half after it, so that both meet the same load. Each round
+goes through all tables, so that a slow minute affects several tables. Processor time is that of this process with all its threads,
+from the first question to the end; it does not include starting the agents.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Sizes(NamedTuple):
 
 
 async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float], float]]:
-    """Await a result; return it, and a function that returns the processor time of this process at a time."""
+    """Await a result; return it, and a function that returns the processor time that this process had used at a given time."""
     times: list[float] = []
     used: list[float] = []
 
@@ -106,7 +106,7 @@ def play(game: Game, seats: int, seed: int, folder: Path) -> tuple[Asking, Sizes
 
 
 def whole_turns(game: Game, seed: int) -> float:
-    """Let greedy agents play, which answer whole turns; return the referee's processor seconds for each decision."""
+    """Let greedy agents play whole turns at a time; return the referee's processor seconds for each decision."""
     report, _, cpu, _ = asyncio.run(_match(game, game.seat_counts[0], seed, "greedy"))
     return cpu / report.result.decisions
 
@@ -142,7 +142,7 @@ async def _echo(question: int, rounds: int) -> tuple[float, float]:
 
     async def handle(_: object, context: Any) -> None:
         data = b"x" * question
-        await context.read()  # the agent is there, so its start is left out
+        await context.read()  # the agent has started, so its start is left out
         start, cpu = time.perf_counter(), time.process_time()
         for _round in range(rounds):
             await context.write(data)
@@ -183,7 +183,7 @@ def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
     pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
-        # Bare streams have the sizes of the previous round's match; these matches replace a round before the first.
+        # Bare streams have the sizes of the previous round's match; these matches serve as the round before the first.
         last = [play(*table, 0, Path(name))[1] for table in tables]
         for seed in range(1, rounds + 1):
             for at, table in enumerate(tables):

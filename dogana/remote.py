@@ -1,4 +1,4 @@
-"""The call from a bot that runs elsewhere: over TCP, with the gRPC library, optionally encrypted.
+"""The call from a bot that the referee has not started: over TCP, with the gRPC library, optionally encrypted.
 
 `sdk.py` imports this only if needed: the import takes longer than everything else that a small bot does before its
 first answer.
@@ -24,8 +24,8 @@ _LOOK_SECONDS = 0.001
 class RemoteCall:
     """A bidirectional call, driven from the calling thread, with the interface of `dogana.started.SocketCall`.
 
-    Its event loop runs only while the bot waits for the referee or checks for messages. So a bot may run an event loop
-    of its own, and check for messages inside it.
+    Its event loop runs only while the bot waits for the referee or checks for messages. Therefore, a bot may run its own event
+    loop, and check for messages inside it.
     """
 
     def __init__(self, address: str, method: str, certificate: bytes | None) -> None:
@@ -106,12 +106,12 @@ class RemoteCall:
 
 
 def channel(address: str, certificate: bytes | None) -> grpc.aio.Channel:
-    """Return a channel to a referee elsewhere."""
+    """Return a channel to a referee that is reached over TCP."""
     options = [
         ("grpc.max_receive_message_length", -1),
         ("grpc.keepalive_time_ms", 30_000),  # detects a connection that was lost silently
         ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.http2.max_pings_without_data", 0),  # 0: no limit, however long others think
+        ("grpc.http2.max_pings_without_data", 0),  # 0 means no limit, however long the other seats think
     ]
     if certificate is None:
         return grpc.aio.insecure_channel(address, options)

@@ -44,7 +44,7 @@ PROTOCOL = 1
 """The protocol version of this SDK."""
 _METHOD = "/dogana.v1.Referee/Play"
 _LOCAL = "unix:"
-"""The beginning of the address of a referee that has started this bot."""
+"""The prefix of the address of a referee that has started this bot."""
 
 _START_ME = (
     "this bot must be started by the referee, or given the referee's address:\n"
@@ -156,7 +156,7 @@ class Decision:
         return self.message.clock.budget_ms / 1000
 
     def seconds_left(self) -> float:
-        """Check for messages; return the time left for this decision in seconds, negative when time is up.
+        """Check for messages; return the time left for this decision, in seconds. It is negative when time is up.
 
         The time falls while `choose` runs, and changes when another seat starts a sand timer.
         """
@@ -170,7 +170,7 @@ class Decision:
         return self.is_known_withdrawn
 
     def _look(self) -> None:
-        if self._stream.reading.acquire(blocking=False):  # else another thread checks, or waits for the next message
+        if self._stream.reading.acquire(blocking=False):  # otherwise another thread is checking or waiting
             try:
                 self._take_news()
             finally:
@@ -230,7 +230,7 @@ def play(
         on_end: a function called once with the result.
 
     A bot that has joined over TCP and loses the connection tries to reconnect, for about ten minutes; the referee then
-    repeats the question that the bot has not answered. A bot started by the referee, at a `unix:` address, ends instead.
+    repeats the question that the bot has not answered. A bot that the referee has started, at a `unix:` address, exits instead.
 
     `choose`, `on_start` and `on_end` run in the calling thread. An error is printed as one line on standard error, and
     the process exits with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the
@@ -313,10 +313,10 @@ def _pauses() -> Iterator[float]:
     Each pause is shortened at random by up to a half, so that the bots of a restarted referee do not all reconnect at once.
     The attempts end after about ten minutes.
     """
-    import random  # only for bots that reconnect: a started bot starts sooner without it
+    import random  # only for bots that reconnect; others start sooner without it
 
     for longest in [1, 2, 4, 8, 16, 32, *[60] * 12]:
-        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, hides nothing
+        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, and hides nothing
 
 
 class _Stream:
@@ -369,7 +369,7 @@ class _Stream:
             raise self._explained(ended) from ended
 
     def news(self) -> list[pb.RefereeMessage]:
-        """Return the messages that have arrived since the last `exchange`, which will return each of them later."""
+        """Return the messages that have arrived since the last `exchange`; later calls of `exchange` return them, too."""
         try:
             while not self.has_ended and (message := self._call.look()) is not None:
                 self._unread.append(pb.RefereeMessage.FromString(message))

@@ -1,9 +1,9 @@
-"""The call from a bot that the referee has started: gRPC over a Unix domain socket, without the gRPC library.
+"""The call from a bot that the referee has started, using gRPC over a Unix domain socket without the gRPC library.
 
 Importing that library takes longer than everything else that a small bot does before its first answer, and its threads
-take more time for each question than the bot does. One call on one connection that nobody can cut needs little of HTTP/2
-(RFC 9113) and of gRPC over it (PROTOCOL-HTTP2.md of gRPC). A bot elsewhere needs more: encryption, pings while it
-thinks, reconnection (`remote.py`).
+take more time for each question than the bot does. A single call on one connection that nobody can cut needs only a
+small part of HTTP/2 (RFC 9113) and of gRPC over HTTP/2 (gRPC's PROTOCOL-HTTP2.md). A bot that connects over TCP needs
+more: encryption, pings while it thinks, and reconnection (`remote.py`).
 
 All work happens in the calling thread, when a method is called.
 """
@@ -25,7 +25,7 @@ _WINDOW = 65_535
 """The number of bytes that may be in flight before the peer makes room again, unless the peer sets another value."""
 _CHUNK = 65_536
 _STREAM = 1
-"""The number of the only stream; 0 is the connection."""
+"""The number of the only stream; 0 stands for the connection."""
 STATUSES = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
     "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE",
@@ -58,7 +58,7 @@ class SocketCall:
             CallEnded: if nobody is listening there.
         """
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(None)  # the bot may have set another default: `socket.setdefaulttimeout`
+        self._socket.settimeout(None)  # the bot may have called `socket.setdefaulttimeout`
         try:
             self._socket.connect(path)
         except OSError as error:
@@ -71,7 +71,7 @@ class SocketCall:
         self._last_words = "the connection was closed"
         self._trailers = bytearray()
         self._are_trailers_last = False
-        self._taken = 0  # received bytes for which the peer has not been given room again
+        self._taken = 0  # received bytes for which the peer has no new room yet
         self._room = {0: _WINDOW, _STREAM: _WINDOW}  # the bytes that may be sent
         self._first_room = _WINDOW
         self._frame_bytes = 16_384
@@ -197,7 +197,7 @@ class SocketCall:
             del message[:end]
 
     def _take_headers(self, kind: int, flags: int, payload: bytes) -> None:
-        """Process headers. Only the last headers matter: they contain the status."""
+        """Process headers. Only the last headers matter, because they contain the status."""
         if kind == _HEADERS:
             payload = _unpadded(payload, flags)[5 if flags & _PRIORITY else 0 :]
             self._trailers.clear()
@@ -254,9 +254,9 @@ def _short(text: str) -> bytes:
 
 
 def _fields(block: bytes) -> dict[str, str]:
-    """Return the headers of a block whose names are literals (RFC 7541), as the names of the status and its message are.
+    """Return the headers in a block whose names are literals (RFC 7541), such as the status and its message.
 
-    A Huffman-encoded name or value is left out: neither the referee nor gRPC's C core writes any.
+    Headers with a Huffman-encoded name or value are left out, because neither the referee nor gRPC's C core writes any.
     """
     found: dict[str, str] = {}
     at = 0

@@ -96,7 +96,7 @@ def breaking_changes(folder: Path, released: Path) -> list[str]:
 
 
 def unguarded(present: FileDescriptorSet, released: Path) -> list[str]:
-    """Report the files that are missing from the release: no check would notice a breaking change in them."""
+    """Report the files that are missing from the release, because no check would notice a breaking change in them."""
     known = {file.name for file in FileDescriptorSet.FromString(released.read_bytes()).file}
     return [
         f"proto/{file.name}: not guarded against breaking changes: run `python proto/check.py --release`"
@@ -120,7 +120,7 @@ class Accessor(NamedTuple):
 
     Attributes:
         pattern: the derived name, as the name of a field that would collide with it.
-        kinds: the kind of field that it is derived for; see `_kinds`.
+        kinds: the kinds of fields for which it is derived; see `_kinds`.
         languages: the languages in whose official generated code a field of that name collides, is renamed, or is
             hidden.
     """
@@ -166,7 +166,7 @@ ACCESSORS = (
 
 
 def collisions(files: FileDescriptorSet) -> list[str]:
-    """Report fields and oneofs whose names collide with a name generated from another one in the same message."""
+    """Report fields and oneofs whose names collide with a name generated from another field or oneof of the message."""
     return [
         problem
         for file in files.file
@@ -245,7 +245,7 @@ class Item(NamedTuple):
 
     @property
     def comment(self) -> str:
-        """Return the comment above it."""
+        """Return the comment above the item."""
         for location in self.file.source_code_info.location:
             if tuple(location.path) == self.path:
                 return location.leading_comments.strip()
@@ -345,9 +345,9 @@ def _method(method: Any) -> str:
 
 
 def main(folder: Path = PROTO, released: Path = RELEASED) -> None:
-    """Run the action named on the command line (see above) on the messages in `folder`, whose baseline is `released`."""
+    """Run the action that the command line names (see above) on the messages in `folder`, whose baseline is `released`."""
     if sys.argv[1:] == ["--write"]:
-        # First, since the pages are written from the formatted comments.
+        # This comes first, because the pages are written from the formatted comments.
         buf("format", folder, "--write")
         present = load(folder)
         for name, made in PAGES.items():

@@ -1,6 +1,6 @@
 """Compile the rules and the house bots with mypyc, into a copy of the sources: `python proto/compile_rules.py FOLDER`.
 
-If names of games follow the folder, only these games and their house bots are compiled again.
+If the folder is followed by names of games, only these games and their house bots are compiled again.
 
 `hatch_hook.py` runs this for a wheel, and `make compiled` for the tests. A checkout is refused: edits to its sources
 would have no effect, because Python would import the compiled modules beside them.
@@ -27,14 +27,14 @@ PURE = (
     "problems",
     "spots",
 )
-"""The name prefixes of modules that stay pure Python: matches do not run their code, or other modules make their values."""
+"""The name prefixes of modules that stay pure Python, because matches do not run their code, or other modules make their values."""
 
 Group = tuple[list[str], str]
 """The files of one library, and its name."""
 
 
 BOTS = ("agents/house_bots/greedy", "agents/house_bots/search")
-"""Folders of house bots: their modules that begin with a game's name are compiled with the game."""
+"""The folders of house bots. A module whose name begins with the name of a game is compiled with that game."""
 
 
 def groups(root: Path) -> list[Group]:

@@ -21,7 +21,7 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMENTED = "services.binpb"
-"""The file with the descriptors of the services and all their comments, which the generated modules lack."""
+"""The file with the descriptors of the services and with all their comments, because the generated modules lack comments."""
 
 
 class ProtoError(Exception):
@@ -32,12 +32,12 @@ def generate(sources: Path, target: Path) -> None:
     """Compile every .proto below `sources` into the Python package folder `target`.
 
     A file with a service also gets a module `..._pb2_grpc` with its typed stubs, and `COMMENTED` describes all
-    services. A folder whose messages have not changed stays as it is, since other programs may be importing it.
+    services. A folder whose messages have not changed stays as it is, because other programs may be importing it.
     Concurrent builds wait for each other.
 
     Args:
         sources: the root of import paths; `sources / target.name` contains the files.
-        target: the package folder; each changed folder of messages in it is replaced as a whole, the rest stays.
+        target: the package folder; each changed folder of messages in it is replaced as a whole, and the rest stays.
 
     Raises:
         ProtoError: if a file does not compile; `target` stays as it was.
@@ -45,7 +45,7 @@ def generate(sources: Path, target: Path) -> None:
     files = sorted((sources / target.name).rglob("*.proto"))
     services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the target, since a rename cannot move a folder to another file system.
+    # It is beside the target, because a rename cannot move a folder to another file system.
     with _locked(target.parent), tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
         folders = [sources, Path(str(resources.files("grpc_tools") / "_proto"))]
         common = ["protoc", *(f"-I{folder}" for folder in folders)]
@@ -90,7 +90,7 @@ def _run(arguments: list[str], sources: Path) -> None:
 def _plugin() -> str:
     """Find mypy-protobuf's program that writes the types of stubs.
 
-    It is beside this Python, or, while pip builds a wheel in an environment of its own, on the PATH.
+    It is beside this Python or, while pip builds a wheel in a separate environment, on the PATH.
     """
     places = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
     found = shutil.which("protoc-gen-mypy_grpc", path=places)

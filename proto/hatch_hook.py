@@ -34,7 +34,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         from generate import generate
 
         generate(root / "proto", root / "dogana")
-        if version != "editable":  # an editable install has the sources
+        if version != "editable":  # an editable install uses the sources
             build_data["force_include"][str(root / "proto" / "dogana")] = "dogana/proto/dogana"
             build_data["force_include"][str(root / "agents" / "kits")] = "dogana/kits"
             if not _wants_pure_rules():
@@ -44,7 +44,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Put compiled rules and house bots into the wheel, beside their sources; warn in one line if they cannot be compiled."""
         self._copy = Path(tempfile.mkdtemp(prefix="dogana-rules-"))
         for folder in ("referee", "agents/house_bots"):
-            # A copy, so that nothing compiled is ever beside an edited source.
+            # The copy keeps compiled files away from sources that are edited.
             shutil.copytree(root / folder, self._copy / folder, ignore=shutil.ignore_patterns("*.so", "tests"))
         command = [sys.executable, str(root / "proto" / "compile_rules.py"), str(self._copy)]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -56,12 +56,12 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         for module in self._copy.rglob("*.so"):
             name = str(module.relative_to(self._copy)).removeprefix("agents/")
             build_data["force_include"][str(module)] = name
-        # The wheel is for this system and this Python from here on, and its name has to say so.
+        # From here on, the wheel is only for this system and this Python, and its name has to say so.
         build_data["pure_python"] = False
         build_data["infer_tag"] = True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove the compiled copy, which is in the wheel now."""
+        """Remove the compiled copy, which is now in the wheel."""
         if self._copy is not None:
             shutil.rmtree(self._copy)
 

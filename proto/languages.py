@@ -1,6 +1,6 @@
 """Compile all messages with the official generators and compilers of C++, Java and Go: `python proto/languages.py`.
 
-The name check (`proto/check.py`) finds the known collisions; this finds the others. C++ and Java use protoc and the
+The name check (`proto/check.py`) finds the known collisions; this program finds all others. C++ and Java use protoc and the
 runtime of the system, which must have the same version. A language whose tools are missing is skipped, with a hint on
 how to install them; `--all` makes that an error, for CI.
 """
@@ -80,7 +80,7 @@ def compile_go(folder: Path) -> None:
         kit = Path(scratch) / "kit"
         shutil.copytree(KIT_FOR_GO, kit)
         shutil.copytree(folder, kit / "proto", ignore=lambda _, names: [name for name in names if name.endswith(".py")])
-        # A user's settings for other projects must not decide which modules are used here.
+        # A user's settings for other projects must not affect which modules are used here.
         environment = {**os.environ, "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
         _run(["go", "generate"], environment, kit)
         _run(["go", "build", "./..."], environment, kit)

@@ -1,4 +1,4 @@
-"""Run a house bot as a process of its own: `python -m house_bots random`."""
+"""Run a house bot as a separate process: `python -m house_bots random`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _play_random() -> None:
-    """Play as `random`, which needs no game and so starts without the rules."""
+    """Play as `random`, which needs no game and therefore starts without the rules."""
     bots: list[RandomBot] = []
     sdk.play(
         lambda decision: bots[0].pick(decision.action_count),

@@ -1,4 +1,4 @@
-"""Play through the SDK as a house bot, which uses the types of the rules."""
+"""Play through the SDK as a house bot, using the types of the rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from referee.registry import UnknownHouseBot, find, games, house_bot, house_bots
 
 @dataclass
 class _Decision:
-    """A decision in the types of the rules."""
+    """A decision expressed in the types of the rules."""
 
     codec: Codec
     decision: sdk.Decision

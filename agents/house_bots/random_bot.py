@@ -17,7 +17,7 @@ class RandomBot:
 
     def __init__(self, game: object, setup: object, match_id: str, seat: int, **options: Any) -> None:
         """Take a seat; the game does not matter."""
-        self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 has to be repeatable
+        self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 must be repeatable
 
     thinks: ClassVar[bool] = False
 
@@ -30,7 +30,7 @@ class RandomBot:
 
     @staticmethod
     def plays(game: object) -> bool:
-        """Return True: the bot plays every game."""
+        """Return True, because the bot plays every game."""
         return True
 
     def choose(self, decision: _Listed) -> int:

@@ -1,4 +1,4 @@
-"""The house bot `greedy` takes the action that looks best now. Each game has a policy, a module named after it."""
+"""The house bot `greedy`, which plays the action that looks best now. Each game has a policy, a module named after it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class GreedyBot(HouseBot):
             match_id: the ID of the match. Together with the seat, it determines all chance, unless a seed is given.
             seat: the seat.
             temperature: a number of points. A row whose estimate is lower than another's by this number is drawn e times
-                less often. With 0, the best row is always played.
+                less often. If it is 0, the best row is always played.
             seed: a number used for chance instead of the ID of the match.
         """
         self._setup = setup
@@ -83,7 +83,7 @@ class GreedyBot(HouseBot):
             return best
         rated: Sequence[tuple[float, Sequence[Action]]] = self._rated_rows(*arguments)
         most = max(points for points, _ in rated)
-        # Relative to the best row, so that no exponential overflows, whatever the points are.
+        # The estimates are relative to the best row, so that no exponential overflows, whatever the points are.
         weights = [math.exp((points - most) / self._temperature) for points, _ in rated]
         [(_, row)] = self._random.choices(rated, weights)
         return row

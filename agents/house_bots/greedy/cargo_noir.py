@@ -1,7 +1,7 @@
-"""A policy for Cargo Noir that values goods, coins and ships in victory points and takes the best sum.
+"""A policy for Cargo Noir that values goods, coins and ships in victory points and chooses the best sum.
 
 It plans in every position, even in the middle of a set or a stake. Nothing is secret except the order of the bag, which no
-table contains. So the policy reads the table itself.
+table contains, so the policy reads the table itself.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
 
 
 def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tuple[float, int, int]]:
-    """Return the Black Market swaps, best first: the worth of the goods afterwards, the kind given, the kind taken."""
+    """Return the Black Market swaps, best first, each as the worth of the goods afterwards, the kind given and the kind taken."""
     found: list[tuple[float, int, int]] = []
     for give in range(10):
         for take in range(10):
@@ -132,7 +132,7 @@ def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tupl
 
 
 def swapped(goods: list[int], give: int, take: int) -> list[int]:
-    """Return the goods after one of a kind was exchanged for one of another kind."""
+    """Return the goods after one token of a kind has been exchanged for one of another kind."""
     left = goods[:]
     left[give] -= 1
     left[take] += 1
@@ -142,7 +142,7 @@ def swapped(goods: list[int], give: int, take: int) -> list[int]:
 def _answer_bids(worths: Worths, table: Table) -> list[Action]:
     """Withdraw ships that would not be sent to the same port again, which frees their coins; then raise for the others.
 
-    In the final turn no ship in a port can collect any more, and coins can buy cards (C4.8): all ships withdraw.
+    In the final turn, all ships withdraw, because no ship in a port can collect any more, and coins can buy cards (C4.8).
     """
     seat = table.seat
     outbid = [port for port in table.open_ports if port in table.todo_ports]
@@ -150,7 +150,7 @@ def _answer_bids(worths: Worths, table: Table) -> list[Action]:
     if table.last_turn > table.turn:
         deal = plan_deal(worths, table, tuple(table.goods[seat]), table.credit)
         bought = deal.cards.count(Card.CARGO_SHIP)
-        # As if all outbid ships were at home with their coins: a ship whose port is chosen again raises there.
+        # This plans as if all outbid ships were at home with their coins; a ship whose port is chosen again raises there.
         free = [port for port in table.open_ports if port in outbid or is_free(table, port)]
         coins = table.safe[seat]
         for port in outbid:
@@ -255,7 +255,7 @@ def _of_kinds(lot: Lot, kinds: list[int]) -> Lot:
 
 
 def _finish_set(worths: Worths, table: Table) -> list[Action]:
-    """Find the best way to finish a set of different kinds: a large set, from the smallest piles that can still be added."""
+    """Find the best way to finish a set of different kinds: make it large, from the smallest piles that can still be added."""
     goods, chosen = tuple(table.goods[table.seat]), table.diff_kinds
     higher = [kind for kind in ascending(goods) if kind > chosen[-1]]
     most = len(worths.board.different) - 1

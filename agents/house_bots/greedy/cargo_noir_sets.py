@@ -16,7 +16,7 @@ Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
 # There are nine kinds, and a wild for each of at most five seats, so no digit overflows.
 Hand = int
-"""The sizes of a holding's piles, without their kinds: decimal digit n counts the piles of n tokens, digit 0 the wilds."""
+"""The sizes of a holding's piles, without their kinds. Decimal digit n counts the piles of n tokens; digit 0, the wilds."""
 
 _WILD = 9
 _TENS = [0, 10]
@@ -150,8 +150,8 @@ class Sets:
     def _best_sets(self, hand: Hand, depth: int) -> int:
         """Find the best sets for handing in all goods, with at most `depth` sets of different kinds.
 
-        Tokens are worth more in larger sets of one kind. So a set of different kinds is taken from the smallest piles, and
-        all wilds go into one set.
+        Tokens are worth more in larger sets of one kind. Therefore, a set of different kinds is taken from the smallest piles,
+        and all wilds go into one set.
 
         Returns:
             256 times the value, plus 16 times the number of piles, plus the number of wilds in the first set of different
@@ -198,7 +198,7 @@ class Sets:
                     found[rest] = (value + lot.value, (*sold, lot))
                 elif value + lot.value > found[rest][0]:
                     found[rest] = (value + lot.value, (*sold, lot))
-            if len(found) > MAX_SALES:  # approximate: the sets of one hand may exceed it
+            if len(found) > MAX_SALES:  # approximate, because the sets of one hand may exceed it
                 break
         return found
 

@@ -20,7 +20,7 @@ from referee.games.cargo_noir.table import Table
 RIVAL_COIN: Final = 2.0
 """The assumed worth of a coin to a rival, in points."""
 ATTACK: Final = 0.9
-"""The share of an outbid rival's loss that counts as a gain, before division by the number of rivals."""
+"""The share of an outbid rival's loss that counts as a gain, before it is divided by the number of rivals."""
 STAKE_STEPS: Final = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
 """The stakes to compare, in coins above the lowest legal stake."""
 BID_ODDS: Final = -1.4
@@ -34,7 +34,7 @@ MAX_SLACK: Final = 6
 BID_STAKE: Final = 0.23
 """The amount subtracted for each coin of the stake."""
 BID_RIVALS: Final = 0.55
-"""The amount subtracted for each rival: the more rivals, the less likely each of them is to bid."""
+"""The amount subtracted for each rival, because the more rivals there are, the less likely each of them is to bid."""
 
 _CASINO: Final = 0
 _BLACK_MARKET: Final = 1
@@ -137,7 +137,7 @@ class PortPlan:
                 slack = min(coins - stake, MAX_SLACK)
                 gain = self._gains[place]
                 odds = BID_ODDS + BID_GAIN * gain + BID_SLACK * slack - BID_STAKE * stake - BID_RIVALS * rivals
-                chance /= 1 + math.exp(min(odds, 50.0))  # 50: the exponential stays finite
+                chance /= 1 + math.exp(min(odds, 50.0))  # with 50, the exponential stays finite
         self._chances[stake] = chance
         return chance
 
@@ -196,7 +196,7 @@ def _casino_income(worths: Worths, table: Table, income: int) -> int:
 
 
 def best_stake(port: PortPlan, gain: float, coins: int, turns: int) -> tuple[float, int]:
-    """Return the points and the height of the best stake in a port, -inf and 0 if there are too few coins.
+    """Return the points and the height of the best stake in a port; -inf and 0 if there are too few coins.
 
     Args:
         port: the port.

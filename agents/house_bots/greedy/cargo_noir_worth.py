@@ -47,7 +47,7 @@ MAX_COPIES: Final = 6
 
 
 class Worth:
-    """The valuation of goods for a given number of turns left to hand them in, with a cache."""
+    """The valuation of goods for a given number of remaining turns in which to hand them in, with a cache."""
 
     def __init__(self, board: CargoNoirBoard, sets: Sets, turns: int, storage: int, may_buy_ship: bool) -> None:
         """Begin with an empty cache.
@@ -73,7 +73,7 @@ class Worth:
     def of(self, hand: Hand) -> float:
         """Return the points for goods just before phase 2.
 
-        All are sold, or all kept, or the largest pile is sold, whichever is best.
+        Either all goods are sold, or all are kept, or only the largest pile is sold, whichever is best.
         """
         known = self._known.get(hand)
         if known is not None:
@@ -173,7 +173,7 @@ class Shopping:
         worths, bundles = self.worths, self._bundles
         for card, cost, worth in offers:
             copy = 1 << 3 * card
-            # From the largest credit down, so that each copy is bought once.
+            # The loop runs from the largest credit down, so that each copy is bought only once.
             for credit in range(most, cost - 1, -1):
                 better = worths[credit - cost] + worth
                 if better > worths[credit]:

@@ -2,7 +2,7 @@
 
 A search keeps the best states after one card, after two, and so on, and tries each remaining card in them
 (`valparaiso_outlook.py`). It makes the plan of a round. It runs again before each card is used, when all plans are
-known and others have acted.
+known and other seats have acted.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def search(
 ) -> list[Node]:
     """Return the end states of good sequences of `length` cards, or of one more if the seat can pay for the mayor's slot.
 
-    The best state is first. The first `slotted` cards of the list lie in slots: using them out of order costs extra.
+    The best state is first. The first `slotted` cards of the list lie in slots: using these out of order costs extra.
     """
     board, seat = view.board, view.seat
     effects = []
@@ -118,7 +118,7 @@ def search(
                                 [view.contest[action.village] for action in row if isinstance(action, act.Trade)], 0.0
                             )
                         points = worth(view, end, free, can_trade, can_ship) - risk
-                        # Equal states need no second look: the best way to each is enough.
+                        # Equal states are not examined twice, because the best way to each is enough.
                         stores = (*end.warehouse[seat], *end.hold[seat], *end.merchants[seat], *end.markets)
                         key = (
                             end.money[seat],
@@ -178,12 +178,12 @@ def decide(view: View) -> list[Action]:
 
 
 def set_up(view: View) -> list[Action]:
-    """Return the goods, or the village, for the best first turn (S6, S8)."""
+    """Return the goods, or the village, that lead to the best first turn (S6, S8)."""
     return max(rated_set_up(view), key=operator.itemgetter(0))[1]
 
 
 def rated_set_up(view: View) -> list[tuple[float, list[Action]]]:
-    """Return each choice of the set-up, with the points of its best first turn."""
+    """Return each set-up choice, with the points of its best first turn."""
     found: list[tuple[float, list[Action]]] = []
     for action in view.actions:
         ends = search(view, with_choice(view, action), ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)
@@ -259,7 +259,7 @@ def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """Continue an action already under way: end it if it has had an effect, else choose the best continuation.
+    """Continue an action in progress: end it if it has had an effect, and otherwise choose the best continuation.
 
     There may be no promising continuation, for example without the pesos for a step; then each legal action is rated.
     """
@@ -272,7 +272,7 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """Scrap the least valuable card if that ends the match in the lead, or brings its end nearer with a safe lead; else pass."""
+    """Scrap the least valuable card if that ends the match in the lead, or brings the end nearer with a safe lead; or pass."""
     table, seat, board = view.table, view.seat, view.board
     vp, final = table.vp[seat], scoring.final(table, seat)[0]
     owned = sorted(table.owned[seat], key=lambda card: (use_worth(view, card), -board.cards[card].vp))

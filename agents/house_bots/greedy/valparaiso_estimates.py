@@ -31,11 +31,11 @@ _MEASURED: Final = {
 """Factors of the numbers, moved by hand in the directions that `python -m bench.values_valparaiso` found in 2,755 matches
 at two seats. A factor that is not named is 1."""
 FACTORS: Final = {2: _MEASURED, 3: _MEASURED}
-"""The factors by the number of seats; for a number that is not listed, all are 1."""
+"""The factors by the number of seats; for numbers that are not listed, all factors are 1."""
 
 
 class Estimates:
-    """The estimates, and the worth of tiles that follows from them."""
+    """The estimates, and the values of tiles that follow from them."""
 
     def __init__(self, factors: Sequence[float] = ()) -> None:
         """Multiply the tuned numbers by their factors.

@@ -1,4 +1,4 @@
-"""The states that a card can lead to, and the worth of a state, for Valparaíso's policy.
+"""The states that a card can lead to, and the value of a state, for Valparaíso's policy.
 
 Worth is counted in victory points: those already gained, and the expected ones for money, goods, cards, houses and
 places.
@@ -31,7 +31,7 @@ _M1: Final = int(Location.M1)
 _TRANSFER: Final = Effect.TRANSFER
 _BUILD: Final = Effect.BUILD
 _H: Final = Sector.H
-_NO_CHANCE = cast("Chance", None)  # a turn needs none
+_NO_CHANCE = cast("Chance", None)  # a turn needs no chance
 
 Row = tuple[Action, ...]
 Variant = tuple[Table, Row]
@@ -80,7 +80,7 @@ class View:
         merchants = [0] * len(Location)
         traders = [0] * len(Location)
         for other in others:
-            # Before the cards are used, plans are secret: any rival may trade.
+            # Before the cards are used, plans are secret, so any rival may trade.
             trades = phase < _USE or may_trade(table, other)
             for at, number in enumerate(table.merchants[other]):
                 merchants[at] += number
@@ -152,7 +152,7 @@ def variants(view: View, table: Table, effect: Effect) -> list[Variant]:
 
 
 def sold_before(view: View, table: Table, effect: Effect) -> list[Variant]:
-    """Return sales that make an action possible or better (V1.3): a hold that is full again earns its point again (V4.1)."""
+    """Return sales that make an action possible or better (V1.3); a hold that is full again earns its point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
     if effect is _TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
         return [sold(view, table, Store.HOLD, good) for good in Good if hold[good]]
@@ -189,7 +189,7 @@ def played(view: View, table: Table, *row: Action) -> Variant:
 
 
 def voyages(view: View, table: Table) -> list[Variant]:
-    """Return voyages to the harbour and to sectors that ask for the hold's goods (V4.8), or to the first outer sector."""
+    """Return voyages to the harbour and to sectors that demand the goods in the hold (V4.8), or to the first outer sector."""
     hold, board = table.hold[view.seat], view.board
     sectors = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
     goals = [Sector.H, *sectors] if sectors or table.ship[view.seat] else [*OUTER[:1]]
@@ -260,7 +260,7 @@ def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int,
 
 
 def site_worths(view: View, table: Table) -> dict[Location, float]:
-    """Return the worth of standing at each location with a free building space."""
+    """Return the value of standing at each location with a free building space."""
     if not table.houses_left[view.seat]:
         return {}
     found = {Location.V: view.estimates.site} if len(table.row) < len(view.side.row) else {}
@@ -446,7 +446,7 @@ def stay(view: View, table: Table) -> list[int]:
                     staying[village] = merchants[village] if points > 0 else 0
                 elif points > most:
                     best, most = village, points
-        staying[best] += best > 0  # 0 is Valparaíso: nobody stays outside
+        staying[best] += best > 0  # 0 is Valparaíso, where nobody stays outside
         staying[0] = sum(merchants) - sum(staying)
         view.stays[key] = staying
     return view.stays[key]

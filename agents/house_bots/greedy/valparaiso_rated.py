@@ -15,7 +15,7 @@ def rated_rows(
 ) -> list[tuple[float, list[Action]]]:
     """Return the row that `choose` returns, and the rows compared with it, each with its estimate in points.
 
-    In the set-up, all choices are compared; for a plan or the use of a card, the other results of the search. In other
+    In the set-up, all choices are compared; for a plan or the use of a card, the search's other results are compared. In other
     phases, only one row is returned. The arguments are the same as in `choose`.
     """
     view = view_of(setup, seen, actions)

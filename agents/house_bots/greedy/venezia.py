@@ -1,7 +1,7 @@
 """A policy for Venezia that weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
 
-Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The worth of the seat's own pigeons
-there follows from it; plans, cards and reinforcements take the best sum.
+Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The value of the seat's own pigeons
+there is computed from it; plans, cards and reinforcements are chosen for the best sum.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class GreedyPolicy(RolloutPolicy):
 
 
 def row(table: Table, seat: Seat) -> list[Action]:
-    """Return a seat's next actions in order, as far as they can be foreseen, without using others' plans."""
+    """Return a seat's next actions in order, as far as they can be foreseen, without using the plans of other seats."""
     view, phase = View(table, seat), table.phase
     if phase is Phase.PLAN:
         return make_plan(view)
@@ -96,7 +96,7 @@ def _use_card(view: View) -> list[Action]:
     if phase is Phase.RECOVER:
         return recover_card(view)
     legal = view.table.legal_actions(view.seat)
-    # Any free home, as few pigeons from the reserve as possible, but all from the cemetery.
+    # This chooses any free home, as few pigeons from the reserve as possible, but all pigeons from the cemetery.
     return [legal[-1] if phase is Phase.MICHELE else legal[0]]
 
 
@@ -173,7 +173,7 @@ def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: 
 
 
 def best_piles(view: View, plan: Plan, likings: Sequence[float]) -> tuple[float, list[int], int]:
-    """Return the best gain, and the pigeons for each place and for the Piazza; piles that have already been laid stay."""
+    """Return the best gain, and the pigeons for each place and for the Piazza; piles that are already laid stay unchanged."""
     table, seat, cards = view.table, view.seat, view.board.district_cards
     laid = [0] * _PLACES
     for index in range(1, len(plan.counts)):
@@ -245,7 +245,7 @@ def lay_feint(view: View) -> list[Action]:
 
 
 def reinforce(view: View) -> list[Action]:
-    """Reinforce the home with the newborn pigeons that gain more there than in the reserve; in the last round, with all."""
+    """Reinforce the home with the newborn pigeons that gain more there than in the reserve; in the last round, with all of them."""
     nest = view.table.nest[view.seat]
     if not view.left:
         return [act.REINFORCES[nest]]

@@ -28,7 +28,7 @@ class Use:
         self.action: Action = act.DONE
 
     def offer(self, gain: float, action: Action) -> None:
-        """Replace the use if another one gains more."""
+        """Replace the stored use if the offered one gains more."""
         if gain > self.gain:
             self.gain, self.action = gain, action
 
@@ -47,7 +47,7 @@ class Uses(Use):
 
 
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """Return the card that promises most with these piles, or NONE if it is better to keep all cards."""
+    """Return the card that promises the largest gain with these piles, or NONE if it is better to keep all cards."""
     most, best = -math.inf, ActionCard.NONE
     for promise, card in rated_cards(view, laid, spare):
         if promise > most:
@@ -148,7 +148,7 @@ def _rate_takeovers(view: View, looks: Sequence[Outlook], spare: int, use: Use) 
 
 
 def _rate_raptors(view: View, looks: Sequence[Outlook], use: Use) -> None:
-    """Rate a bird of prey in each place, which destroys the worth of its majority in this round."""
+    """Rate a bird of prey in each place, which makes the majority there worthless in this round."""
     for place in _PLACES:
         use.offer(-looks[place].worth() / view.weight, act.RAPTORS[place])
 
@@ -169,7 +169,7 @@ def feud_places(view: View) -> Sequence[Place]:
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """Return the largest gain of removing a rival's pigeon from a place, and the rival's seat; the own seat without a gain."""
+    """Return the largest gain of removing a rival's pigeon from a place, and that rival's seat; the own seat if there is none."""
     most, best, now = 0.0, look.seat, look.worth()
     for seat in range(len(look.counts)):
         if seat != look.seat and look.counts[seat]:
@@ -192,11 +192,11 @@ def remove_pigeons(view: View) -> list[Action]:
 
 
 def poison_pigeons(view: View, values: list[float]) -> list[Action]:
-    """Poison the pigeons of the leading rival, those on the best squares first.
+    """Poison the pigeons of the leading rival, beginning with those on the best squares.
 
     Args:
         view: the data for the decision.
-        values: the worth of each square.
+        values: the value of each square.
     """
     table = view.table
     count = view.board.poisoned - table.card_count
@@ -220,7 +220,7 @@ def grey_rows(view: View, looks: Sequence[Outlook]) -> list[Row]:
 
 
 def send_greys(view: View) -> list[Action]:
-    """Add greys where they win most majorities in this round, while any lie at the side; then move one where it gains most."""
+    """Add greys where they win most majorities in this round, for as long as any are left; then move the one that gains most."""
     table, looks = view.table, view.outlooks()
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - table.card_count, 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""The prospects of each place of Venezia, and the worth of a pigeon there, for the policy `greedy`."""
+"""The prospects of each place in Venezia, and the value of a pigeon there, for the policy `greedy`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Outlook:
         self.seat = seat
 
     def worth(self) -> float:
-        """Return the expected points from the majority, less those of rivals."""
+        """Return the expected points from the majority, minus those of rivals."""
         mine, total = self.counts[self.seat], 0.0
         for seat in range(len(self.counts)):
             points, sizes, parts = self.points[seat], self.sizes[seat], self.parts[seat]
@@ -96,7 +96,7 @@ class Outlook:
         return found
 
     def gains(self, most: int, liking: float = 0.0) -> Row:
-        """Return the gains of the useful numbers of further pigeons up to `most`: those that reach or pass a rival.
+        """Return the gains of those numbers of further pigeons, up to `most`, that are useful because they reach or pass a rival.
 
         Args:
             most: the largest number.
@@ -243,7 +243,7 @@ def _pile_sizes(view: View, seat: Seat) -> tuple[list[int], float]:
         mean = table.reserve[seat] * (LAID if view.left else LAID_LAST) / cards
         return [round(mean * size) for size in SPREAD], cards / len(SPREAD)
     piles = table.piles[seat]
-    # Whoever has turned the first card has laid what was on it.
+    # A seat that has turned its first card has laid the pigeons that were on it.
     more = table.first_count[seat] / len(piles) if piles else 0.0
     return [round(pile + more) for pile in piles], 1.0
 
@@ -254,7 +254,7 @@ def rounds_left(table: Table) -> int:
     missing = table.board.win_points - max(table.score)
     if table.setup.options["end_rule"] == "fixed4":
         return left
-    return max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))  # rounded up, without this round
+    return max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))  # rounded up, and not counting this round
 
 
 class Shares:
@@ -298,7 +298,7 @@ class Shares:
         self._before.append(before)
 
     def best(self) -> tuple[float, list[int]]:
-        """Return the best gain, and the pigeons on each card; of equal ways, the one with the most pigeons on the first cards."""
+        """Return the best gain, and the pigeons on each card; among equals, the first cards have as many pigeons as possible."""
         most, found = -math.inf, [0]
         for index in range(len(self.totals)):
             if self.totals[index] > most:

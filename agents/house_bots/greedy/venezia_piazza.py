@@ -45,7 +45,7 @@ def ground_of(grid: Grid, diagonal: bool) -> Ground:
 
 
 def square_values(view: View) -> list[float]:
-    """Return the worth of every square for a pigeon: the expected births there, and later prospects."""
+    """Return the value of every square to a pigeon: the births expected there, plus future prospects."""
     table, board, ground = view.table, view.board, _ground(view)
     each = table.setup.options["births_rule"] == "per_tourist"
     found = [CENTRE * squares if view.left else 0.0 for squares in ground.within_two]
@@ -68,7 +68,7 @@ def _ground(view: View) -> Ground:
 
 
 def is_threatened(ground: Ground, owner: list[int], seat: Seat, square: int) -> bool:
-    """Return whether a rival next to a square may capture there: the opposite square is free, or holds a rival's pigeon."""
+    """Return whether a rival next to a square may capture there, because the opposite square is free or holds a rival's pigeon."""
     for one, two in ground.axes[square]:
         first, second = owner[one], owner[two]
         if first != seat and second != seat and (first != NONE or second != NONE):
@@ -154,7 +154,7 @@ class Mover:
         return [act.STOP] if self._end == NONE else self._way()
 
     def _try(self, start: int) -> None:
-        """Find the best end for a pigeon, and store it if it is better than the best so far."""
+        """Find the best end for a pigeon, and store it if it is the best so far."""
         now, here = self._captured(), self._standing(start)
         parents = [NONE] * _SQUARES
         for end in self._ends(start, parents):
@@ -212,7 +212,7 @@ class Mover:
         self._owner[start], self._owner[end] = NONE, self._seat
 
     def _standing(self, square: int) -> float:
-        """Return the worth of standing on a square."""
+        """Return the value of standing on a square."""
         risky = self._beside[square] and is_threatened(self._ground, self._owner, self._seat, square)
         return self._values[square] - (RISK if risky else 0.0)
 

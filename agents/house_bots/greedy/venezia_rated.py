@@ -42,7 +42,7 @@ def rated_rows(
 
 
 def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the best plan, the best without each of its places, and the best with each other card, each after its points."""
+    """Return the best plan, the best one without each of its places, and the best with each other card, each after its points."""
     plan = view.table.plans[view.seat]
     gain, pigeons, placed = best_piles(view, plan, ())
     rated = [(gain, row_of_plan(view, pigeons, placed, None))]
@@ -62,7 +62,7 @@ def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
 
 
 def rated_reinforcements(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the useful reinforcements, each after the points that it gains over leaving the pigeons in the reserve."""
+    """Return the useful reinforcements, each after its gain in points compared with leaving the pigeons in the reserve."""
     gains = gains_at_home(view)
     return [
         (gain - view.in_reserve * count, [act.REINFORCES[count]])

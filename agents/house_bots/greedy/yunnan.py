@@ -1,7 +1,7 @@
-"""A policy for Yunnan that values Merchants, progress and money in victory points, and takes the largest gain.
+"""A policy for Yunnan that values Merchants, progress and money in victory points, and chooses the largest gain.
 
 It plans a travel turn as a whole: of all ways to distribute the Merchants with the border passes, it takes the best.
-The worth of a progress is the points that it adds to the best plan, and its gains in later turns.
+The value of a progress is the number of points that it adds to the best plan, plus its gains in later turns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from referee.games.yunnan.table import NOBODY, Table
 PRICE: Final = 8
 """The assumed cost of a progress in the next auction."""
 MAX_BIDS: Final = 2
-"""The maximum number of bids in the next auction to keep money for: keeping more loses the race to the end of the match."""
+"""The maximum number of bids in the next auction for which money is kept. Keeping more loses the race to the end of the match."""
 BANK_SHARE: Final = 0.5
 """The assumed further bids of rivals who have not passed, as a share of their money."""
 MAX_RIVAL_BIDS: Final = 15
@@ -52,8 +52,8 @@ class GreedyPolicy(RolloutPolicy):
         Args:
             setup: the terms of the match.
             doubt: the largest error in a colour's estimate of a building, in points; without it, no chance is drawn. A
-                rollout draws once, and each turn, colour and building has its own error. So rollouts with the same chance
-                differ only in the actions played.
+                rollout draws once, and each turn, colour and building has its own error. Therefore, rollouts with the same
+                chance differ only in the actions played.
         """
         self._ways = ways_of(cast("YunnanBoard", setup.board).bridge_sites)
         self._doubt = doubt
@@ -73,7 +73,7 @@ class GreedyPolicy(RolloutPolicy):
     def _errors(self, table: Table) -> list[float]:
         number = self._drawn + (table.turn * table.colours + table.acting_colour) * len(table.bids)
         found: list[float] = []
-        # A hash instead of draws: an error depends only on the turn, the colour and the building, not on earlier actions.
+        # A hash replaces draws, so that an error depends only on the turn, the colour and the building, not on earlier actions.
         for building in range(len(table.bids)):
             mixed = (number + building) * 0x9E3779B1 & 0xFFFFFFFF
             mixed = (mixed ^ mixed >> 15) * 0x2C1B3C6D & 0xFFFFFFFF
@@ -123,7 +123,7 @@ class Gain:
 
 
 def place_merchant(view: View, doubts: Sequence[float] = ()) -> Action:
-    """Choose the bid with the largest gain, or the bank if it promises more; else the market or a pass.
+    """Choose the bid with the largest gain, or the bank if it promises more; otherwise, choose the market or a pass.
 
     Args:
         view: the decision.
@@ -179,7 +179,7 @@ class Auction:
 
 
 def cheapest(prospect: Prospect, sources: list[int]) -> int:
-    """Return the source at which a Merchant is worth least."""
+    """Return the source where a Merchant is worth least."""
     chosen, most = sources[0], NONE
     for source in sources if len(sources) > 1 else []:
         points = prospect.best(prospect.own.with_merchant(source, -1))
@@ -189,7 +189,7 @@ def cheapest(prospect: Prospect, sources: list[int]) -> int:
 
 
 def best_of(gains: list[Gain]) -> Gain | None:
-    """Return the bid that gains most."""
+    """Return the bid with the largest gain."""
     chosen, most = None, NONE
     for gain in gains:
         if gain.points > most:

@@ -1,7 +1,7 @@
-"""The worth of a colour's journeys (Y5): the best of all ways to distribute its Merchants with its border passes.
+"""The value of a colour's journeys (Y5), from the best way to distribute its Merchants with its border passes.
 
-Counts by province are packed into an integer, four bits each, beginning with Pu'er. So plans are made by additions, and
-known results can be looked up: the search makes many thousands of plans a second.
+Counts by province are packed into an integer, four bits each, beginning with Pu'er. Therefore, plans are made by additions, and
+known results can be looked up, which allows the search to make many thousands of plans per second.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The worth in victory points of Merchants, progress and money in Yunnan, from a colour's journeys now and later."""
+"""The value of Merchants, progress and money in Yunnan, in victory points, based on a colour's journeys now and later."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from referee.games.yunnan.table import NOBODY, Table
 # "turns" are the expected turns after this one.
 
 STAYING: Final = 0.5
-"""The worth of a Merchant outside Pu'er in each later turn, as a share of its worth now: it may be displaced or recalled."""
+"""The worth of a Merchant outside Pu'er in each later turn, as a share of its worth now; it may be displaced or recalled."""
 STAYING_TURNS: Final = 2.8
 """The maximum number of later turns in which `STAYING` counts."""
 POST_STAYING: Final = 0.7
-"""The worth of a Post in each later turn, as a share of its worth now: its route may be cut."""
+"""The worth of a Post in each later turn, as a share of its worth now, because its route may be cut."""
 GIFT: Final = 2.7
 """Points for a gift within reach."""
 LATER: Final = (4.4, 1.1, 4.1, 2.8, 0.9)
@@ -64,7 +64,7 @@ def turns_left(table: Table) -> float:
                 income += _rough_income(table, colour)
                 colours += 1
         turns = min(turns, _turns_to(end, table.vp[seat], income, GROWTH * colours, turns))
-    return round(2 * max(0.0, turns)) / 2  # steps of a half: the estimate is rough
+    return round(2 * max(0.0, turns)) / 2  # in steps of a half, because the estimate is rough
 
 
 def _turns_to(end: int, vp: int, income: float, growth: float, most: float) -> float:
@@ -94,7 +94,7 @@ def _rough_income(table: Table, colour: int) -> int:
 
 
 def scale_of(view: View, influence: int, turns: float) -> Scale:
-    """Return the worth of Merchants and Posts for a colour with a given influence, if `turns` turns follow this one."""
+    """Return the value of Merchants and Posts to a colour with a given influence, if `turns` turns follow this one."""
     board = view.board
     stays, home = STAYING * min(turns, STAYING_TURNS), board.merchant_value[Province.PUE]
     merchants: list[float] = []
@@ -155,7 +155,7 @@ def standing(view: View) -> tuple[Own, int]:
 
 
 class Prospect:
-    """A colour before its travel turn, to estimate the worth of progress."""
+    """A colour before its travel turn, used to estimate the value of progress."""
 
     def __init__(self, view: View, own: Own, influence: int, turns: float) -> None:
         self.view = view
@@ -172,7 +172,7 @@ class Prospect:
         return self.view.ways.best(own, self.scale)
 
     def without_merchant(self, place: int) -> Prospect:
-        """Return the prospect of the colour without a Merchant, which it takes from a province to place in a building."""
+        """Return the prospect of the colour after it has taken a Merchant from a province to place it in a building."""
         return Prospect(self.view, self.own.with_merchant(place, -1), self.influence, self.turns)
 
     def worth(self, building: int) -> float:
@@ -217,7 +217,7 @@ def structures(prospect: Prospect) -> list[tuple[Action, float]]:
 
 
 def post_places(own: Own) -> list[int]:
-    """Return a colour's two farthest provinces, where it builds Posts; others are seldom better."""
+    """Return a colour's two farthest provinces, where it builds Posts; other provinces are seldom better."""
     return [place for place in (own.horse - 1, own.horse) if place]
 
 
@@ -235,5 +235,5 @@ def teahouse_site(view: View, horse: int) -> int:
 
 
 def yuan(turns: float) -> float:
-    """Return the worth of a Yuan in points: in a later auction it saves a Yuan of income, which can be converted."""
+    """Return the value of a Yuan in points. In a later auction, it saves a Yuan of income, which can be converted."""
     return LAST_YUAN + (1 - LAST_YUAN) * min(1.0, turns)

@@ -13,7 +13,7 @@ from referee.games.yunnan.names import Province, Structure
 from referee.games.yunnan.table import Table
 
 LEADING: Final = 0.1
-"""The part of a displacement's harm for each point that the victim's seat has."""
+"""The harm of a displacement that is added for each point of the victim's seat."""
 
 
 class Journeys:
@@ -80,7 +80,7 @@ def travel(view: View) -> list[Action]:
     own = Own(unmoved, fixed, posts, table.bridges[colour], table.horse[colour], table.passes_left)
     scale = scale_of(view, table.influence[colour], view.turns)
     journeys = Journeys(view)
-    # The journeys are planned with the new structures: a Bridge shortens journeys, and a Post connects provinces.
+    # The journeys are planned with the new structures, because a Bridge shortens journeys, and a Post connects provinces.
     own = build(view, own, scale, journeys.plan)
     distances = view.ways.distances[own.bridges]
     chosen = view.ways.best_spread(own, scale)
@@ -117,7 +117,7 @@ def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
 
 
 def first_best(ways: Ways, scale: Scale, owns: list[Own]) -> int:
-    """Return the index of the data with the best journeys, the first of equals."""
+    """Return the index of the data with the best journeys, or the first such index if there are several."""
     chosen, most = 0, NONE
     for index, own in enumerate(owns):
         points = ways.best(own, scale)
@@ -136,7 +136,7 @@ def matched(starts: int, ends: int, distances: list[list[int]], passes: int) -> 
     for at, start in enumerate(before):
         needed += distances[start][after[at]]
     if needed > passes:
-        after = _search(before, after, distances, passes) or before  # if they cannot be matched, everybody stays
+        after = _search(before, after, distances, passes) or before  # if they cannot be matched, all Merchants stay
     return [(start, after[at]) for at, start in enumerate(before)]
 
 
@@ -146,7 +146,7 @@ def farthest_first(counts: int) -> list[int]:
 
 
 def _search(before: list[int], after: list[int], distances: list[list[int]], passes: int) -> list[int] | None:
-    """Return an end for each start that takes at most `passes` in total; None if there is no such way."""
+    """Return an end for each start, so that the journeys take at most `passes` in total; None if that is impossible."""
     if not before:
         return []
     row = distances[before[0]]

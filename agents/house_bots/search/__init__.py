@@ -17,10 +17,10 @@ from referee.game import Action, Game, Seat, Setup
 from referee.match.house import HouseBot, HouseDecision
 
 SECONDS = 0.1
-"""The default number of processor seconds for a decision."""
+"""The default processor time for a decision, in seconds."""
 MIN_SECONDS, MAX_SECONDS, MAX_ROLLOUTS = 0.001, 3600, 10**9
 BUDGET_SHARE = 0.5
-"""The largest share of a decision's time that a search takes: a loaded machine can delay everything else."""
+"""The largest share of a decision's time that a search takes. A loaded machine can delay everything else."""
 BANK_SHARE = 1 / 12
 """The largest share of the time bank that a search takes."""
 
@@ -58,7 +58,7 @@ class SearchBot(HouseBot):
             setup: the terms of the match.
             match_id: the ID of the match. With the seat, it determines all chance in the searches, unless a seed is given.
             seat: the seat.
-            seconds: the processor seconds for a decision.
+            seconds: the processor time for a decision, in seconds.
             rollouts: the number of rollouts for a decision, instead of a time; the bot then plays the same on any machine.
             seed: a number used for chance instead of the ID of the match.
             change: a function that makes another recipe from the game's own.
@@ -113,7 +113,7 @@ class SearchBot(HouseBot):
         self._decisions += 1
         if len(decision.actions) == 1:
             return 0
-        # The budget is in processor time; the wall clock tells whether the answer would be late.
+        # The budget is in processor time; the wall clock shows whether the answer would be late.
         cpu, wall = time.process_time(), self._clock()
         limit = min(decision.budget * BUDGET_SHARE, decision.bank * BANK_SHARE)
 

@@ -1,7 +1,7 @@
-"""The search in Cargo Noir: whole rows, greedy play to a horizon, and a value made of greedy's own estimates.
+"""The search in Cargo Noir compares whole rows, by greedy play to a horizon and a value made of greedy's own estimates.
 
-A single action is hard to judge: a ship needs its stake, and a set all its kinds. So each candidate is a row that differs
-from greedy's own by one change.
+A single action is hard to judge, because a ship needs its stake, and a set needs all its kinds. Therefore, each candidate is a
+row that differs from greedy's own by one change.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from referee.games.cargo_noir.table import Table
 STAGES: Final = 3
 """The number of turns in a rollout, counting the current one."""
 LONG_SAMPLES: Final = 40
-"""The number of samples from which rollouts go on to the end (`Recipe.long_samples`): the value misjudges small differences."""
+"""The number of samples from which rollouts continue to the end (`Recipe.long_samples`). The value misjudges small differences."""
 MARGIN: Final = 1.5
 """The number of standard errors by which a row must be better than greedy's."""
 DEALS: Final = 5
@@ -60,7 +60,7 @@ class CargoNoirRecipe(Recipe):
         own = plan(self._worths, table)
         rows: list[list[Action]] = [own]
         if table.phase is _P1:
-            # These actions must be played anyway (C2.1), and their coins and goods help with the rest: nothing to compare.
+            # These actions must be played anyway (C2.1), and their coins and goods help with the rest, so nothing is compared.
             if not isinstance(own[0], act.Casino | act.Collect | act.Wait):
                 rows += trades(self._worths, table) if table.todo_market else answers(table)
         elif table.phase is _P2:
@@ -147,7 +147,7 @@ def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> li
 
 
 def near_stakes(table: Table) -> list[Action]:
-    """Return a few heights for the stack that is being chosen."""
+    """Return a few heights to compare for the stack that is being chosen."""
     pending = table.pending_stake
     assert pending is not None  # noqa: S101 the phase STAKE has one
     found: list[Action] = []

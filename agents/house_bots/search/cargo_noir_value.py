@@ -15,11 +15,11 @@ FEATURES = ("score", "goods", "stakes", "coins", "ships", "warehouses", "syndica
 """A seat's points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards."""
 
 ROWS = ("at_the_end", "for_ten_turns")
-"""The rows of weights: those at the end of the match, and the amounts added to them for every ten turns left."""
+"""The rows of weights: the weights at the end of the match, and the amounts added to them for every ten remaining turns."""
 
 
 def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
-    """Return a seat's features at the beginning of a turn, then each feature times a tenth of the turns left."""
+    """Return a seat's features at the beginning of a turn, then each feature times a tenth of the remaining turns."""
     turns = table.last_turn - table.turn
     worth = worths.goods(table, seat, turns)
     goods, cards = table.goods[seat], table.cards[seat]

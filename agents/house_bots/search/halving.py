@@ -20,7 +20,7 @@ from referee.match.result import share_beaten
 from referee.playout import play_row, rollout
 
 FIRST_SAMPLES = 2
-"""The number of samples of each candidate from which the cost of a sample is known well enough to spread the budget."""
+"""The number of samples of each candidate after which the cost of a sample is known well enough to spread the budget."""
 
 
 class Timed(RolloutPolicy):
@@ -111,7 +111,7 @@ class Search:
             ended = ended and over
             self.rollouts += 1
             if share_spent(self.rollouts) >= 1 and index != alive[-1]:
-                return False  # the sample is not complete: drop it
+                return False  # the sample is incomplete, so it is dropped
         for index, points in zip(alive, results, strict=True):
             self.differences[index].append(points - results[0])
         return self._go_deeper(results, ended)
@@ -126,7 +126,7 @@ class Search:
             return False
         self._is_long = True
         self.rows += more
-        self.differences = [[] for _ in self.rows]  # results of other lengths cannot be compared
+        self.differences = [[] for _ in self.rows]  # results of rollouts of other lengths cannot be compared
         return True
 
     def _go_deeper(self, results: list[float], ended: bool) -> bool:
@@ -170,7 +170,7 @@ class Search:
         """Return the best row; a candidate replaces the first if it is better by the margin."""
         best = max(alive, key=lambda index: (self._mean(index), -index))
         mean, found = self._mean(best), self.differences[best]
-        # At least two samples, whatever the recipe says: one sample has no variance.
+        # At least two samples are needed, whatever the recipe says, because one sample has no variance.
         if best == 0 or mean <= 0 or len(found) < max(2, self._recipe.min_samples):
             return self.rows[0]
         variance = math.fsum((one - mean) ** 2 for one in found) / (len(found) - 1)
@@ -178,6 +178,6 @@ class Search:
 
 
 def beyond_rivals(values: Sequence[float], seat: Seat) -> float:
-    """Return a seat's value, less the average of its best rival's value and the mean value of all rivals."""
+    """Return a seat's value minus the average of two numbers: its best rival's value, and the mean value of all rivals."""
     rivals = [*values[:seat], *values[seat + 1 :]]
     return values[seat] - (max(rivals) + math.fsum(rivals) / len(rivals)) / 2

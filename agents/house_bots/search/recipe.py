@@ -12,7 +12,7 @@ from referee.game import Action, RolloutPolicy, Seat, Setup, State
 from referee.playout import END
 
 TO_THE_END = END
-"""The length, in stages, of a rollout that goes on until the match is over."""
+"""The length, in stages, of a rollout that continues until the match is over."""
 
 
 class TimeUp(Exception):
@@ -20,7 +20,7 @@ class TimeUp(Exception):
 
 
 def never() -> bool:
-    """Return False: a search with a number of rollouts has no time limit."""
+    """Return False, because a search with a given number of rollouts has no time limit."""
     return False
 
 
@@ -32,11 +32,10 @@ class Recipe(ABC):
         policy: the policy for every seat in rollouts.
         margin: the number of standard errors by which a candidate must be better than the first one to replace it.
         min_samples: the minimum number of samples in which a candidate must have been played to replace the first one.
-        long_samples: the number of samples of each candidate, at the usual length, that the budget must allow for the search
-            to be long: it begins again, with long rollouts and more candidates. Long rollouts vary more, and depend less on
-            the value.
+        long_samples: if the budget allows this number of samples of each candidate, at the usual length, the search is long: it
+        begins again, with long rollouts and more candidates. Long rollouts vary more, and depend less on the value.
         long_stages: the number of stages in a long rollout, counting the current one.
-        has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has another hidden state.
+        has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has a different hidden state.
         win: the points added to the value for beating all rivals, if a rollout reaches the end of the match; each rival
             beaten counts for an equal share.
         is_late: a function that returns whether the time of the decision is over. A slow search for candidates stops then.
@@ -62,7 +61,7 @@ class Recipe(ABC):
         """Return the rows to compare. The first is the row that the seat would play without a search."""
 
     def more_candidates(self, state: State, seat: Seat, rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
-        """Return the rows that a long search compares beside `rows`."""
+        """Return the rows that a long search compares in addition to `rows`."""
         return []
 
     @abstractmethod

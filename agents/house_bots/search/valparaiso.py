@@ -1,4 +1,4 @@
-"""Valparaíso's part of the search: greedy's row, and the next best plans and uses of its search, in rollouts to the end."""
+"""The search in Valparaíso compares greedy's row with the next best plans and uses of greedy's search, in rollouts to the end."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import Table
 
 PLANS, USES, WIDTH = 6, 4, 18
-"""The maximum numbers of plans, and of uses of a card, to compare, and the number of states that the search for them keeps."""
+"""The maximum numbers of plans and of uses of a card to compare, and the number of states kept in the search for them."""
 LONG_PLANS, LONG_USES, LONG_WIDTH = 14, 8, 36
-"""The same in a long search."""
+"""The same numbers in a long search."""
 LONG_SAMPLES: Final = 30
 """The number of samples from which more rows are compared (`Recipe.long_samples`)."""
 DOUBT: Final = 0.2
@@ -28,7 +28,7 @@ margin in standard errors would be too small."""
 MARGIN: Final = 1.0
 """The number of standard errors by which a candidate must be better than the first row."""
 MIN_SAMPLES: Final = 8
-"""The minimum number of samples to replace the first row: with fewer, standard errors are not known well enough."""
+"""The minimum number of samples to replace the first row, because with fewer, standard errors are not known well enough."""
 
 
 class ValparaisoRecipe(Recipe):
@@ -86,7 +86,7 @@ class ValparaisoRecipe(Recipe):
         return [worth(view, view.table, view.board.open_slots, True, True) for view in views]
 
     def _view(self, state: State, seat: Seat, legal: Sequence[Action]) -> View:
-        return View(cast("Table", state).clone(), seat, legal)  # a copy: the view changes its table
+        return View(cast("Table", state).clone(), seat, legal)  # a copy, because the view changes its table
 
 
 def add(rows: list[Sequence[Action]], found: Sequence[Sequence[Action]], most: int) -> None:

@@ -19,7 +19,7 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""The numbers of states that the search for a plan keeps, of ways to load, and of ways to move that it tries."""
+"""The number of states that the search for a plan keeps, and the numbers of ways to load and to move that it tries."""
 STEPS: Final = 1 << 10
 """The number of possible errors, from the smallest to the largest."""
 _PLAN: Final = Phase.PLAN
@@ -31,14 +31,14 @@ _SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 
 
 class ValparaisoPolicy(RolloutPolicy):
-    """A fast policy for all seats. With a doubt, each seat has its own estimates in each rollout."""
+    """A fast policy for all seats. If there is a doubt, each seat has its own estimates in each rollout."""
 
     def __init__(self, factors: Sequence[float] = (), doubt: float = 0.0) -> None:
         """Make a policy.
 
         Args:
             factors: a factor for each of the estimates, in the order of `NAMES`; empty for none.
-            doubt: the largest relative error of an estimate; with 0, no chance is drawn.
+            doubt: the largest relative error of an estimate; if it is 0, nothing is drawn.
         """
         self._factors = list(factors) or [1.0] * len(NAMES)
         self._doubt = doubt
@@ -70,7 +70,7 @@ class ValparaisoPolicy(RolloutPolicy):
 
     def _doubted(self, state: State, chance: Chance) -> list[Estimates]:
         """Return each seat's estimates in a rollout, drawn at its first decision."""
-        if chance is not self._chance:  # each rollout has its own object
+        if chance is not self._chance:  # each rollout has its own chance object
             self._chance = chance
             stream = chance.stream("policy")
             self._drawn = [drawn(self._factors, self._doubt, stream) for _ in range(state.setup.seats)]
@@ -83,7 +83,7 @@ def drawn(factors: Sequence[float], doubt: float, stream: Stream) -> Estimates:
 
 
 def set_up(view: View) -> list[Action]:
-    """Return the choice of the set-up that gives the best table for a turn."""
+    """Return the set-up choice that leads to the best table for a turn."""
     free = view.board.open_slots
     return [max(view.actions, key=lambda action: worth(view, greedy.with_choice(view, action), free, True, True))]
 
@@ -110,7 +110,7 @@ def use_next(view: View) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """Return the best continuation of an action under way: one choice once it has had an effect, otherwise all of them."""
+    """Return the best continuation of an action in progress: one choice if it has had an effect, otherwise all choices."""
     table = view.table
     found = [] if table.begun or table.phase is Phase.STEP else outcomes(view, table)
     if not found:

@@ -26,7 +26,7 @@ def read_values(
     Args:
         game: the name of the game.
         seats: the number of seats.
-        features: the names of the features, in the order of the weights. A feature whose meaning changes gets another name.
+        features: the names of the features, in the order of the weights. A feature whose meaning changes needs another name.
         rows: the names of the rows of weights.
         folder: the folder of the file.
 

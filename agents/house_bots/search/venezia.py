@@ -1,4 +1,4 @@
-"""The recipe for Venezia: rollouts of `greedy` to the end of the round compare whole plans, and single actions."""
+"""The recipe for Venezia. Rollouts of `greedy` to the end of the round compare whole plans and single actions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
 
 PLANS = 16
-"""The number of plans with other likings of places to compare."""
+"""The number of plans to compare that have other likings of places."""
 LIKING = (0.0, 0.0, 1.0, 2.5)
 """The possible likings of a place, in points; each of the `PLANS` plans draws one for each place."""
 
 LONG_SAMPLES = 100
-"""The number of samples from which rollouts go on to the end of the next round (`Recipe.long_samples`)."""
+"""The number of samples from which rollouts continue to the end of the next round (`Recipe.long_samples`)."""
 
 
 class VeneziaRecipe(Recipe):
@@ -65,7 +65,7 @@ def plans(
         if isinstance(row[at], act.Card):
             cards = [act.PLANNED_CARDS[0], *[act.PLANNED_CARDS[card] for card in table.hand(seat)]]
             found += [[*row[:at], card, *row[at + 1 :]] for card in cards]
-    # Seeded, so that the same decision has the same candidates.
+    # The draws are seeded, so that the same decision has the same candidates.
     draw = FastChance(table.round).stream("likings")
     for _ in range(PLANS):
         if is_late():

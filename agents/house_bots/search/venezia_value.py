@@ -13,9 +13,9 @@ from referee.games.venezia.table import NONE, Table
 FEATURES = ("held", "lead", "reserve", "piazza", "cemetery", "hand", "supply", "island")
 """Points of the majorities held; pigeons ahead in the districts; pigeons by place; action cards; a lead in San Giorgio."""
 ROWS = ("left1", "left2", "left3")
-"""The rows of weights, by the number of rounds left; the last row is also for more rounds."""
+"""The rows of weights, by the number of remaining rounds; the last row also applies to more rounds."""
 MOST_LEFT = len(ROWS)
-_LEAD = 4  # a larger lead in a district counts as this one
+_LEAD = 4  # a larger lead in a district counts as this much
 _SGM = int(Place.SGM)
 _DISTRICTS = len(DISTRICTS)
 
@@ -54,7 +54,7 @@ def _holdings(table: Table, seat: int) -> list[float]:
 
 
 class Value:
-    """Estimates of the final points, for a number of seats."""
+    """Estimates of the final points, for a given number of seats."""
 
     def __init__(self, seats: int) -> None:
         self._weights: list[list[float]] = read_values("venezia", seats, FEATURES, ROWS)

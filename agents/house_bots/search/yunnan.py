@@ -1,7 +1,7 @@
-"""The search in Yunnan: every action against greedy's row, each in rollouts to the end of the match.
+"""The search in Yunnan compares every action with greedy's row, in rollouts to the end of the match.
 
 Nothing is hidden and nothing is drawn, so greedy's rollouts of a candidate would all be the same. A small doubt about
-the worth of a bid makes them differ: a candidate must be good whatever the others, and the seat itself, bid later.
+the value of a bid makes them differ, so that a candidate must be good whatever the seat and its rivals bid later.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ instead of all 15)."""
 MARGIN = 0.5
 """The number of standard errors by which a candidate must be better than greedy's row."""
 CONVERSIONS: Final = 10
-"""The number of steps from converting nothing to converting everything; finer steps differ too little to tell apart."""
+"""The number of steps from converting nothing to converting everything; finer steps would differ too little to be told apart."""
 
 
 @mypyc_attr(native_class=False)
@@ -41,7 +41,7 @@ class YunnanRecipe(Recipe):
 
     @override
     def stages(self, state: State) -> int:
-        """Return `TO_THE_END`: a match is short, and its end needs no estimate."""
+        """Return `TO_THE_END`, because a match is short and its end needs no estimate."""
         return TO_THE_END
 
     @override
@@ -56,7 +56,7 @@ class YunnanRecipe(Recipe):
 
 
 def _rows_of(table: Table, greedy: Sequence[Action], legal: list[Action]) -> list[Sequence[Action]]:
-    """Return greedy's row, then each other action that is worth a comparison."""
+    """Return greedy's row, and then each other action that is worth comparing with it."""
     if table.phase is Phase.CONVERT:
         legal = _conversions(table.income[table.acting_colour])
     rows: list[Sequence[Action]] = [greedy]

@@ -12,7 +12,7 @@ from dogana.sdk import Decision, play
 
 
 def choose(decision: Decision) -> int:
-    """Return the index of the action with the most points. Chance decides between equals, and in games without points."""
+    """Return the index of the action with the most points. Ties are broken at random, also in games without points."""
     points = POINTS.get(decision.match.game)
     if points is None or decision.rejection is not None:  # an unknown game, or an answer that was refused
         return random.randrange(decision.action_count)
@@ -115,7 +115,7 @@ def venezia(decision: Decision, action: vz.Action) -> float:
         return pigeons[mine] - max(pigeons[:mine] + pigeons[mine + 1 :])
 
     def bears(square: int) -> float:
-        """Return the worth of a square for breeding: 5 on a tourist, 2 beside one, and less with the distance."""
+        """Return the value of a square for breeding: 5 on a tourist, 2 beside one, and less at a greater distance."""
         row, column = divmod(square - 1, 10)
         steps = [max(abs(row - (one - 1) // 10), abs(column - (one - 1) % 10)) for one in seen.tourists]
         return max((5 if step == 0 else 2 if step == 1 else 1 / step for step in steps), default=0)

@@ -9,7 +9,7 @@ from house_bots.search.recipe import Recipe, Variant
 from referee.game import Action, Seat, State
 
 SECONDS = 0.1
-"""The number of processor seconds for a decision."""
+"""The processor time for each decision, in seconds."""
 
 
 class MyRecipe(Variant):
