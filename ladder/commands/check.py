@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from ladder.conformance.exercises import run
+from ladder.conformance.exercises import NOT_JOINED, NOT_REACHED, run
 from ladder.conformance.package import take
 from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Step, StepOutcome, Verdict, WaitingTimes
 from ladder.conformance.scripts import steps_for
@@ -35,6 +35,9 @@ _UNCONFINED = (
     "the bot runs unconfined, with your rights on this machine; not tried: whether it finds its programs and files in the"
     " sandbox of a ladder, bears its limits and rules for system calls, and joins with half a processor"
 )
+_NOT_TAKEN_IN = "the bot cannot be taken in"
+_FOLLOWING = (_NOT_TAKEN_IN, NOT_JOINED, NOT_REACHED)
+"""The reasons to skip steps that follow from a failure."""
 _STYLES = {
     StepOutcome.PASSED: "green",
     StepOutcome.FAILED: "bold red",
@@ -133,7 +136,7 @@ def _try(
     tried = [chosen] if chosen is not None else [find(name) for name in claimed]
     report.expect(steps_for(tried))
     if taken is None:
-        report.skip_the_rest("the bot cannot be taken in")
+        report.skip_the_rest(_NOT_TAKEN_IN)
         return None
     artefact, folder = taken
     bot = Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox)
@@ -144,7 +147,7 @@ def _try(
 class _Report:
     """The verdicts so far. Each is printed once the verdicts on all earlier steps have been printed.
 
-    Successive steps under one heading that are skipped for the same reason share a line, which names the first of them.
+    Successive steps under one heading that are skipped because an earlier one failed share a line, which names the first of them.
     """
 
     def __init__(self, *, shows: bool) -> None:
@@ -196,7 +199,7 @@ class _Report:
             verdict = self._verdicts.get(step.name)
             if verdict is None:
                 return
-            reason = verdict.said if verdict.outcome is StepOutcome.SKIPPED else None
+            reason = verdict.said if verdict.said in _FOLLOWING else None
             if self._printed == 0 or self._expected[self._printed - 1].heading != step.heading:
                 out.print(step.heading, style="bold")
                 self._skipping = None

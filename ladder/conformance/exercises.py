@@ -28,6 +28,11 @@ class Exercise:
         return self.steps[0].when
 
 
+NOT_JOINED = "the bot has to join and answer first"
+NOT_REACHED = "the bot did not get that far"
+"""The reasons to skip the steps after one that failed."""
+
+
 async def run(course: Course, report: Callable[[Verdict], None], wanted: Collection[str] | None = None) -> None:
     """Run all exercises of an accepted bot.
 
@@ -48,7 +53,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     elif not await _hold(exercises.pop(0), course, report):
         for exercise in exercises:
             for step in exercise.steps:
-                report(Verdict(step, StepOutcome.SKIPPED, "the bot has to join and answer first"))
+                report(Verdict(step, StepOutcome.SKIPPED, NOT_JOINED))
         return
     groups = {when: [one for one in exercises if one.when is when] for when in When}
     try:
@@ -102,7 +107,7 @@ async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], 
         rehearsal = Rehearsal(course, exercise.game, exercise.seats, stack)
         for step in exercise.steps:
             if is_over:
-                report(Verdict(step, StepOutcome.SKIPPED, "the bot did not get that far"))
+                report(Verdict(step, StepOutcome.SKIPPED, NOT_REACHED))
                 continue
             said = ""
             outcome = StepOutcome.PASSED if step.mend else StepOutcome.REPORTED

@@ -255,7 +255,7 @@ def test_there_are_more_than_forty_steps_each_with_a_way_to_mend_it_in_a_section
     ("name", "content", "manifest", "step", "said"),
     [
         ("bot", b"#!/bin/sh\n", "games = [", "bot-toml", "is not TOML"),
-        ("bot", b"#!/bin/sh\n", 'games = ["poker"]', "bot-toml", "names 'poker'"),
+        ("bot", b"#!/bin/sh\n", 'games = ["poker"]', "bot-toml", "not 'poker'"),
         ("bot", b"#!/bin/sh\n", 'run = ["./other"]', "program", "no file ./other"),
         ("readme", b"", "", "program", "not executable"),
         ("bot", b"\x7fELF\x01\x02" + bytes(12) + b"\x00\x08", "", "architecture", "another kind of processor"),
