@@ -36,8 +36,10 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
         document.note("reveals_seed", "must be true or false")
     if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
         document.note("", "has options, a board or a position that is not a JSON object")
-    if not match_id.isprintable():  # half of a surrogate pair, which JSON can name, has no bytes to commit to
-        document.note("match", "has characters that cannot be printed")
+    try:
+        match_id.encode()
+    except UnicodeEncodeError:  # JSON can name half of a surrogate pair, and the commitment to the seed needs bytes
+        document.note("match", "has half of a surrogate pair, which is no character")
     if len(bots) != seats:
         document.note("bots", f"has {len(bots)} names for {seats} seats")
     # This comes before the game checks the values, because the game relies on their types.

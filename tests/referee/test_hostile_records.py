@@ -100,7 +100,7 @@ def test_what_a_record_says_is_quoted_only_in_part(tmp_path: Path, entry: str) -
 def test_a_match_id_that_is_half_a_character_is_refused(tmp_path: Path) -> None:
     lines = played(0)
     lines[0]["match"] = "\ud800"
-    refused(write(tmp_path / "match.jsonl", encoded(lines)), "match has characters that cannot be printed")
+    refused(write(tmp_path / "match.jsonl", encoded(lines)), "match has half of a surrogate pair")
 
 
 def test_a_permutation_that_is_too_long_is_named_by_its_length() -> None:

@@ -80,7 +80,10 @@ def test_an_agent_ends_as_by_its_signal_even_by_one_that_the_c_library_keeps_for
         await process.stop()
         return how, process.log.text()
 
-    assert asyncio.run(asyncio.wait_for(ended(), patient(20))) == (killed_by(number), "")
+    # `make` starts programs with posix_spawn, in which glibc ignores signal 32, and they pass that on.
+    [ignored] = re.findall(r"^SigIgn:\s*(\w+)$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    how = "exited with status 0" if int(ignored, 16) >> (number - 1) & 1 else killed_by(number)
+    assert asyncio.run(asyncio.wait_for(ended(), patient(20))) == (how, "")
 
 
 def on_one_processor() -> int:
