@@ -16,7 +16,7 @@ from ladder.commands.options import SERVER_VARIABLE, default_home
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.questions.desk import Desk
-from ladder.questions.question import Answer, File, Request
+from ladder.questions.question import Answer, File, Request, joined
 from ladder.service.login import Login, is_url
 
 if TYPE_CHECKING:  # because only a command with --server needs a client
@@ -117,12 +117,7 @@ class Where:
         """
         with self.desk() as desk:
             file = desk.ask(request)
-            data = bytearray()
-            for piece in file.pieces:
-                data += piece
-                if len(data) > max_bytes:
-                    raise LadderError(f"the ladder answered with more than {max_bytes // 1024**2} MiB")
-            return file.name, bytes(data)
+            return file.name, joined(file.pieces, max_bytes)
 
     @property
     def soon(self) -> str:

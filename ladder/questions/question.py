@@ -6,7 +6,7 @@ The command, its `--json`, the API with its description and the remote command l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import getdoc
@@ -17,7 +17,7 @@ import msgspec
 
 import ladder.questions
 from ladder.facts.store import Store
-from ladder.operation.errors import NotFound
+from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from ladder.questions.caller import Caller
 
@@ -50,6 +50,20 @@ class File:
 
     name: str
     pieces: Iterator[bytes]
+
+
+def joined(pieces: Iterable[bytes], max_bytes: int) -> bytes:
+    """Return the pieces of an answer as one.
+
+    Raises:
+        LadderError: if they have more than `max_bytes` bytes; a hostile server could otherwise fill the memory.
+    """
+    data = bytearray()
+    for piece in pieces:
+        data += piece
+        if len(data) > max_bytes:
+            raise LadderError(f"the ladder answered with more than {max_bytes // 1024**2} MiB")
+    return bytes(data)
 
 
 @dataclass(frozen=True, slots=True)

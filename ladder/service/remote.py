@@ -20,7 +20,17 @@ import msgspec
 from ladder.operation.errors import Forbidden, LadderError, NotFound, TooMuch, Unauthenticated
 from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.info import InfoAnswer
-from ladder.questions.question import PIECE_BYTES, Answer, File, Request, Row, check_filled, document, question_of
+from ladder.questions.question import (
+    PIECE_BYTES,
+    Answer,
+    File,
+    Request,
+    Row,
+    check_filled,
+    document,
+    joined,
+    question_of,
+)
 from ladder.service.login import Login, login_of
 from referee.bots.files import check_path
 
@@ -29,6 +39,7 @@ ANSWER_SECONDS = 60.0
 """The time allowed for an answer, in seconds; the answer to a submitted bot may take longer."""
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""The maximum size of an answer that is not a file, which is more than any ladder sends."""
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """The errors for an answer that is not the expected JSON: another form, text that is not UTF-8, or nesting that is too deep."""
 _MAX_VERSION = 100
@@ -137,7 +148,7 @@ class RemoteLadder:
 
     def _send(self, method: str, path: str, **more: Any) -> bytes:
         with self._answer(method, path, **more) as answer:
-            return _body(answer)
+            return joined(answer.iter_bytes(), MAX_ANSWER_BYTES)
 
     def _file(self, path: str, fields: dict[str, Any]) -> File:
         # The connection stays open until the pieces have been read.
@@ -168,7 +179,7 @@ class RemoteLadder:
 
     def _refuse(self, answer: httpx.Response) -> NoReturn:
         try:
-            error = json.loads(_body(answer))["error"]
+            error = json.loads(joined(answer.iter_bytes(), MAX_ANSWER_BYTES))["error"]
             message, command = str(error["message"]), str(error.get("command", ""))
         except (ValueError, RecursionError, TypeError, KeyError, AttributeError):
             raise LadderError(f"what answers at {self._server} is not a ladder; look at the address") from None
@@ -186,7 +197,7 @@ class RemoteLadder:
         """Return the text of the error for a question that the server does not know."""
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
-                found = msgspec.json.decode(_body(answer), type=InfoAnswer)
+                found = msgspec.json.decode(joined(answer.iter_bytes(), MAX_ANSWER_BYTES), type=InfoAnswer)
         except (httpx.HTTPError, *_UNREADABLE, LadderError):
             return f"what answers at {self._server} is not a ladder; look at the address"
         version = f"dogana {found.dogana[:_MAX_VERSION]}" if found.dogana else "another version of dogana"
@@ -205,20 +216,6 @@ class RemoteLadder:
         except httpx.HTTPError as error:
             hint = "; if it encrypts, its address begins with https://" if self._server.startswith("http:") else ""
             raise LadderError(f"the connection to the ladder at {self._server} was lost: {error}{hint}") from error
-
-
-def _body(answer: httpx.Response) -> bytes:
-    """Read the body of an answer.
-
-    Raises:
-        LadderError: if it is larger than any answer of a ladder, and could fill the memory.
-    """
-    data = bytearray()
-    for piece in answer.iter_bytes():
-        data += piece
-        if len(data) > MAX_ANSWER_BYTES:
-            raise LadderError(f"the ladder answered with more than {MAX_ANSWER_BYTES // 1024**2} MiB")
-    return bytes(data)
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
