@@ -192,13 +192,14 @@ def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
       dogana ladder author list
     """
     place = Home(home)
-    with Authors(place.database, create=False) as authors, Store(place.database, create=False) as store:
+    with Authors(place.database, create=False) as authors:
         names, tokens = authors.names(), authors.tokens()
-        budgets, quotas = authors.budgets.of_today(), authors.budgets.quotas()
+    # One snapshot, in which the versions are read once for all authors.
+    with place.files_stay(), Store(place.database, create=False) as store, store.reading():
+        budgets, quotas = store.budgets.of_today(), store.budgets.quotas()
         # An author who submits on this machine has no token, but may still have limits.
         names += [name for name in {**budgets, **quotas} if name not in names]
-        with place.files_stay():
-            used = {name: used_bytes(place, store, name) for name in names}
+        used = {name: used_bytes(place, store, name) for name in names}
     limits = {name: quotas.get(name, DEFAULT_BYTES) for name in names}
     if as_json:
         print_json(
