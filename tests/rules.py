@@ -1,4 +1,4 @@
-"""What the tests of the rules of every game ask: a sound position, the legal actions, and which rule forbids one."""
+"""Checks that the tests of every game's rules share: a sound position, the legal actions, and the rule that forbids an action."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def example_position(game: str) -> dict[str, Any]:
 
 
 class Question(NamedTuple):
-    """What a house bot is asked outside of a match."""
+    """A question to a house bot outside of a match."""
 
     observation: Observation
     actions: Sequence[Action]

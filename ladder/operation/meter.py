@@ -1,4 +1,4 @@
-"""Limits on the requests of each caller, who is told when to come back."""
+"""Limits on the requests of each caller; a refusal gives the time until the next try."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def parse_json(data: bytes) -> object:
         found = json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
-    # Few documents have so many brackets that they have to be looked at.
+    # The check is slow, and most documents have too few brackets to need it.
     if data.count(b"[") + data.count(b"{") > MAX_DEPTH:
         _check_depth(found)
     return found

@@ -135,7 +135,7 @@ def test_a_start_that_others_have_kept_from_a_processor_is_void_if_the_match_may
 def test_a_bot_that_ends_by_itself_at_its_start_is_at_fault_however_busy_the_machine_is(
     ends: Command, detail: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it has written itself is in no result."""
+    """Its own output is in no result."""
     monkeypatch.setattr(Watched, "starved", property(lambda _: True))
     report = play(ends, House(RandomBot), starved_is_void=True)
     assert report.result.seats[0].outcome is Outcome.START
