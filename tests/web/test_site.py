@@ -21,6 +21,7 @@ from ladder.http.requests.visit import Page, Site, Visit
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.tournament_matches import TournamentMatches
+from referee.files import unfinished
 from tests.commands.conftest import Dogana, dogana, here
 from tests.ladder.announced import closed, set_clock
 from tests.ladder.made import CONDITION
@@ -163,6 +164,34 @@ def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> N
     contents = json.loads((tmp_path / "site" / CONTENTS).read_text())["files"]
     assert "index.html" in contents
     assert sorted(contents) == sorted(files(tmp_path / "site").keys() - {CONTENTS})
+
+
+def test_a_second_writer_of_a_site_is_refused_while_the_first_one_writes(tmp_path: Path, here: Dogana) -> None:
+    """Otherwise neither list of files would be complete, and pages of matches that are gone would stay for ever."""
+    home = new_ladder(tmp_path / "ladder")
+    folder = tmp_path / "site"
+    refused: list[str] = []
+
+    def write_beside(done: int, of: int) -> None:
+        if done == 1:
+            refused.append(here("ladder", "site", folder, "--force", "--home", home.folder, status=1).stderr)
+
+    write_site(home, folder, 2, write_beside)
+    [text] = refused
+    assert f"another process is writing a site into {folder}" in text
+    here("ladder", "site", folder, "--force", "--home", home.folder)
+
+
+def test_unfinished_pages_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    folder = tmp_path / "site"
+    write_site(home, folder, 2, silent)
+    before = files(folder)
+    for path in ("index.html", CONTENTS):
+        unfinished(folder / path).write_text("half a")
+    (folder / "mine.part").write_text("of the organiser")
+    write_site(home, folder, 2, silent)
+    assert files(folder).keys() == before.keys() | {"mine.part"}
 
 
 @pytest.mark.parametrize("contents", [None, "no JSON", '{"files": ["../other.txt"]}', '{"files": [1]}'])

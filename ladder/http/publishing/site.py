@@ -6,10 +6,12 @@ The application that serves browsers runs in this process. Its answers are writt
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from html import unescape
 from http import HTTPStatus
@@ -68,10 +70,11 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
         The number of pages, and the number of matches with a page.
 
     Raises:
-        LadderError: if there is no ladder, or the folder contains other files.
+        LadderError: if there is no ladder, the folder contains other files, or another process writes a site into it.
         OSError: if the folder cannot be written.
     """
-    with Store(home.database, create=False) as store:
+    contents(folder)  # no folder is made for a site that cannot be written
+    with Store(home.database, create=False) as store, _only_writer(folder):
         return _write(home, Desk(home, ANYBODY, store), folder, most, progress, site or Site())
 
 
@@ -79,14 +82,37 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, 
     earlier = contents(folder)
     matches = frozenset(_last_matches(desk, most))
     site = replace(site, is_static=True, matches=matches)
-    folder.mkdir(parents=True, exist_ok=True)
     app = application(home, site, limits=Limits(requests=Meter(_NO_LIMIT)), viewer_niceness=NICENESS)
     first = {"index.html", *(f"matches/{match}.html" for match in matches)}  # the pages link only to the newest matches
     files = asyncio.run(_written(app, first, folder, earlier, progress))
     for path in set(earlier) - files:
         (folder / path).unlink(missing_ok=True)
+    _remove_unfinished(folder, {*earlier, *files, CONTENTS})
     _list(folder, files)
     return sum(path.endswith(".html") and not is_file(path) for path in files), len(matches)
+
+
+@contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Make the folder, and hold its lock in this context: of two writers, each would remove or miss pages of the other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise LadderError(f"another process is writing a site into {folder}; wait until it has ended") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove_unfinished(folder: Path, files: set[str]) -> None:
+    """Remove the unfinished copies of these files that killed processes have left (see `replacing`)."""
+    for parent in {(folder / path).parent for path in files}:
+        for part in parent.glob("*.part"):
+            if str(part.relative_to(folder)).rsplit(".", 2)[0] in files:
+                part.unlink(missing_ok=True)
 
 
 async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
