@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from referee.kit.chance import commitment, rotation_seed
 from referee.kit.document import parse_json
 from referee.match.result import Outcome
+from referee.records.seats import seconds
 from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
 from referee.terminal import visible
 
@@ -124,10 +125,12 @@ _OUTCOMES = [outcome.value for outcome in Outcome]
 _QUALIFICATIONS = ("passed", "failed", "again")
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
 """A time in UTC, in ISO 8601."""
-
-
-_BY_SEAT = {"decisions": (int,), "think_ms": (int, float), "details": (str,)}
-"""The types of the additional values that a result has for each seat."""
+_BY_SEAT: dict[str, Callable[[Any], bool]] = {
+    "decisions": lambda value: type(value) is int and value >= 0,
+    "think_ms": lambda value: seconds(value) is not None,
+    "details": lambda value: type(value) is str,
+}
+"""The additional values that a result has for each seat, and what a value must be."""
 
 
 def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
@@ -510,25 +513,24 @@ class Book:
     def _result(self, number: int, entry: dict[str, Any]) -> None:
         block = self._open_block(entry["match"])
         ranks = entry["ranks"]
+        needed = f"match {entry['match']} has {block.seats} seats, and each needs"
         if len(ranks) != block.seats or not all(type(rank) is int and 1 <= rank <= block.seats for rank in ranks):
-            raise Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a rank")
+            raise Wrong(f"{needed} a rank")
         if ranks != [1 + sum(other < rank for other in ranks) for rank in ranks]:
             raise Wrong(f"match {entry['match']} has ranks that no match can have: {ranks}")
         if [type(score) for score in entry["scores"]] != [int] * block.seats:
-            raise Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a score")
+            raise Wrong(f"{needed} a score")
         if len(entry["outcomes"]) != block.seats or not all(outcome in _OUTCOMES for outcome in entry["outcomes"]):
-            raise Wrong(
-                f"match {entry['match']} has {block.seats} seats, and each needs an outcome: {', '.join(_OUTCOMES)}"
-            )
+            raise Wrong(f"{needed} an outcome: {', '.join(_OUTCOMES)}")
         stayed = [
             rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
         ]
         # Seats that played to the end have the first ranks, so none of these ranks exceeds the number of such seats.
         if stayed and max(stayed) > len(stayed):
             raise Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
-        for name, types in _BY_SEAT.items():
-            if len(entry[name]) != block.seats or not all(type(value) in types for value in entry[name]):
-                raise Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a value in {name}")
+        for name, is_value in _BY_SEAT.items():
+            if len(entry[name]) != block.seats or not all(map(is_value, entry[name])):
+                raise Wrong(f"{needed} a value in {name}")
         del block.open[entry["match"]]
         self.found.results += 1
         known = self.found.standings.get(entry["match"])

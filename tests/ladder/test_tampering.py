@@ -128,6 +128,10 @@ def seed_first(entries: Entries) -> None:
     entries.insert(entries.index(first(entries, "result")), seed)
 
 
+def thought_for(milliseconds: float) -> Callable[[Entries], object]:
+    return lambda entries: first(entries, "result")["think_ms"].__setitem__(0, milliseconds)
+
+
 def at(time: str) -> Callable[[Entries], object]:
     return lambda entries: first(entries, "result").update(at=time)
 
@@ -195,6 +199,14 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
     "a seat without its time": (
         lambda entries: first(entries, "result")["think_ms"].pop(),
         "seats, and each needs a value in think_ms",
+    ),
+    **{
+        f"a seat that thought for {time} ms": (thought_for(time), "seats, and each needs a value in think_ms")
+        for time in (-1, 1e300, True)
+    },
+    "a negative number of decisions": (
+        lambda entries: first(entries, "result")["decisions"].__setitem__(0, -1),
+        "seats, and each needs a value in decisions",
     ),
     "a detail that is no text": (
         lambda entries: first(entries, "result")["details"].__setitem__(0, 7),
