@@ -11,6 +11,8 @@ from ladder.operation.home import Home
 
 DEFAULT_BYTES = 1024**3
 """The default quota for the files of all versions of an author."""
+BLOCK_BYTES = 4096
+"""The least size that a file or folder counts as; a disk gives it a block, even if it is empty."""
 
 
 def check_quota(home: Home, store: Store, author: str, content_hash: str, default: int = DEFAULT_BYTES) -> None:
@@ -50,13 +52,14 @@ def used_bytes(home: Home, store: Store, author: str, *, but: str = "") -> int:
 
 
 def bytes_of(folder: Path) -> int:
-    """Return the size of the files below a folder in bytes; 0 if there is no such folder."""
+    """Return the size of the files and folders below a folder in bytes, each at least a block; 0 if there is no such folder."""
     total, waiting = 0, [str(folder)] if folder.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
+                    total += BLOCK_BYTES
                 else:
-                    total += entry.stat(follow_symlinks=False).st_size
+                    total += max(BLOCK_BYTES, entry.stat(follow_symlinks=False).st_size)
     return total

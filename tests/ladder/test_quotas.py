@@ -29,7 +29,7 @@ __all__ = ["dogana"]
 PROGRAM = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 
 
-def bot(folder: Path, number: int, size: int = 1000) -> Path:
+def bot(folder: Path, number: int, size: int = 10_000) -> Path:
     """A program of so many bytes; each number has another one."""
     path = folder / f"bot{number}.py"
     path.write_text(PROGRAM + f"# {number:06}".ljust(size - len(PROGRAM) - 1, "#") + "\n")
@@ -53,12 +53,12 @@ def folders(home: Home) -> set[str]:
 
 def test_what_exceeds_a_quota_is_refused_in_a_line_and_leaves_nothing(tmp_path: Path, home: Home) -> None:
     first, _ = submit(home, bot(tmp_path, 1), "one", "ann")
-    set_quota(home, "ann", 2500)
+    set_quota(home, "ann", 25_000)
     second, _ = submit(home, bot(tmp_path, 2), "two", "ann")
     with pytest.raises(LadderError) as refused:
         submit(home, bot(tmp_path, 3), "three", "ann")
     assert str(refused.value).startswith(
-        "the files of ann have 2,000 bytes on this ladder; with 1,000 more they would have more than the 2,500 that are allowed"
+        "the files of ann have 20,000 bytes on this ladder; with 10,000 more they would have more than the 25,000 that are allowed"
     )
     assert "\n" not in str(refused.value)
     assert folders(home) == {first.content_hash, second.content_hash}
@@ -75,8 +75,8 @@ def test_without_a_quota_a_default_holds(tmp_path: Path, home: Home) -> None:
     more = take_in(bot(tmp_path, 2), home.versions).content_hash
     with Store(home.database, create=False) as store:
         check_quota(home, store, "ann", more)
-        with pytest.raises(LadderError, match="1,500 that are allowed"):
-            check_quota(home, store, "ann", more, default=1500)
+        with pytest.raises(LadderError, match="15,000 that are allowed"):
+            check_quota(home, store, "ann", more, default=15_000)
 
 
 def test_the_list_of_authors_says_what_their_files_take_and_may_take(
@@ -99,14 +99,32 @@ def test_the_list_of_authors_says_what_their_files_take_and_may_take(
 def test_files_that_others_have_too_count_for_each_who_submits_them(tmp_path: Path, home: Home) -> None:
     submit(home, bot(tmp_path, 1), "one", "ann")
     submit(home, bot(tmp_path, 1), "other", "ann")
-    set_quota(home, "ann", 2000)
+    set_quota(home, "ann", 20_000)
     submit(home, bot(tmp_path, 2), "two", "ann")
     assert len(folders(home)) == 2
 
 
+def test_empty_files_and_folders_count_as_a_block_each(tmp_path: Path, home: Home) -> None:
+    """Otherwise an author could take all the files that the disk can hold, within any quota."""
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    before = folders(home)
+    folder = tmp_path / "mybot"
+    (folder / "empty").mkdir(parents=True)
+    for number in range(98):
+        (folder / "empty" / str(number)).touch()
+    bot(folder, 2).rename(folder / "bot.py")
+    (folder / "bot.toml").write_text('run = ["python3", "bot.py"]\n')
+    set_quota(home, "ann", 20_000 + 100 * 4096 - 1)
+    with pytest.raises(LadderError, match="with 419,600 more they would have more than the 429,599 that are allowed"):
+        submit(home, folder, "mybot", "ann")
+    assert folders(home) == before
+    set_quota(home, "ann", 20_000 + 100 * 4096)
+    submit(home, folder, "mybot", "ann")
+
+
 def test_two_submits_at_the_same_moment_do_not_pass_together(tmp_path: Path, home: Home) -> None:
     submit(home, bot(tmp_path, 0), "bot", "ann")
-    set_quota(home, "ann", 3000)
+    set_quota(home, "ann", 30_000)
     ready, refused = threading.Barrier(6), []
 
     def send(number: int) -> None:
@@ -123,7 +141,7 @@ def test_two_submits_at_the_same_moment_do_not_pass_together(tmp_path: Path, hom
         thread.join()
     assert len(refused) == 4
     assert all("are allowed" in text for text in refused)
-    assert sum(bytes_of(home.versions / name) for name in folders(home)) == 3000
+    assert sum(bytes_of(home.versions / name) for name in folders(home)) == 30_000
 
 
 def test_the_organiser_sets_quotas(tmp_path: Path, dogana: Dogana) -> None:
@@ -168,10 +186,10 @@ def test_versions_that_nothing_starts_again_are_pruned_and_those_that_could_play
 ) -> None:
     with Store(home.database, create=False) as store:
         assert at_rest(store) == {versions[number].id for number in (1, 2, 5)}
-        assert prune_versions(home, store, later(), dry_run=True) == (3, 3000)
+        assert prune_versions(home, store, later(), dry_run=True) == (3, 30_000)
         assert len(folders(home)) == 5
         assert prune_versions(home, store, versions_before()) == (0, 0), "they have played until now"
-        assert prune_versions(home, store, later()) == (3, 3000)
+        assert prune_versions(home, store, later()) == (3, 30_000)
         assert folders(home) == {versions[number].content_hash for number in (3, 4)}
         assert prune_versions(home, store, later()) == (0, 0)
     with Authors(home.database, create=False) as authors:
@@ -191,9 +209,9 @@ def test_files_that_were_pruned_come_back_only_if_the_quota_has_room_for_them(
         prune_versions(home, store, later())
     before = folders(home)
     assert before == {versions[number].content_hash for number in (3, 4)}
-    set_quota(home, "ann", 2500)
+    set_quota(home, "ann", 25_000)
     for _ in range(2):
-        with pytest.raises(LadderError, match="2,500 that are allowed"):
+        with pytest.raises(LadderError, match="25,000 that are allowed"):
             submit(home, bot(tmp_path, 1), "mybot", "ann")
         assert folders(home) == before
 
@@ -202,8 +220,8 @@ def test_files_of_a_version_that_may_play_stay_when_they_come_back_in_a_submissi
     tmp_path: Path, home: Home, versions: dict[int, Version]
 ) -> None:
     remove_version(home, versions[4].content_hash)
-    set_quota(home, "ann", 2500)
-    with pytest.raises(LadderError, match="2,500 that are allowed"):
+    set_quota(home, "ann", 25_000)
+    with pytest.raises(LadderError, match="25,000 that are allowed"):
         submit(home, bot(tmp_path, 4), "mybot", "ann")
     assert versions[4].content_hash in folders(home)
 
@@ -211,9 +229,9 @@ def test_files_of_a_version_that_may_play_stay_when_they_come_back_in_a_submissi
 def test_files_that_were_there_and_belong_to_nobody_need_room_in_the_quota(tmp_path: Path, home: Home) -> None:
     submit(home, bot(tmp_path, 1), "one", "ann")
     before = folders(home)
-    set_quota(home, "ann", 1500)
+    set_quota(home, "ann", 15_000)
     take_in(bot(tmp_path, 2), home.versions)
-    with pytest.raises(LadderError, match="1,500 that are allowed"):
+    with pytest.raises(LadderError, match="15,000 that are allowed"):
         submit(home, bot(tmp_path, 2), "two", "ann")
     assert folders(home) == before
 
