@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from referee.live.matches.server import RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
+from referee.sandbox.system import processors
 
 DECISIONS = 2000
 BUDGET_SECONDS = 0.2
@@ -47,7 +47,7 @@ class Decided:
 def burners() -> Iterator[None]:
     """Keep every core busy with `OVERSUBSCRIBED` processes."""
     program = f"import time\nend = time.monotonic() + {MAX_SECONDS}\nwhile time.monotonic() < end: pass"
-    count = OVERSUBSCRIBED * (os.cpu_count() or 1)
+    count = OVERSUBSCRIBED * processors()
     started = [subprocess.Popen([sys.executable, "-c", program]) for _ in range(count)]
     try:
         yield

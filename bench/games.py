@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import platform
 import random
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from referee.match.house import HouseBot, HouseDecision
 from referee.match.result import Result
 from referee.options import Option
 from referee.registry import find, games, house_bots, shipped_board
+from referee.sandbox.system import processors
 
 PAGE = ROOT / "docs" / "games.md"
 
@@ -129,7 +129,7 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         "# The games in figures",
         "",
         "Written by `make games`; do not edit. "
-        f"Measured with Python {platform.python_version()} on {os.cpu_count()} cores. For each number of seats: {matches} matches of uniformly random play",
+        f"Measured with Python {platform.python_version()} on {processors()} cores. For each number of seats: {matches} matches of uniformly random play",
         "(*decisions* are all decisions of a match, *asked* those with more than one legal action),",
         f"{matches} of `greedy` against itself, and {matches} of one `greedy`, in each seat in turn, among `random`. All have default options.",
         f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without these, deterministic bots repeat",
@@ -198,7 +198,7 @@ def main() -> None:
     speeds = (
         {game.name: rules.playouts(game) for game in games().values()} if tables == every else {}
     )  # before the cores are busy
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(processors()) as pool:
         names, counts = zip(*tables, strict=True)
         found = pool.map(measure, names, counts, [chosen.matches] * len(tables))
         figures = dict(zip(tables, found, strict=True))

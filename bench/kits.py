@@ -27,6 +27,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.commands.new import BUILDS, write_kit
 from referee.live.matches.conversation import conversation
 from referee.live.matches.play import Command
+from referee.sandbox.system import processors
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
@@ -239,7 +240,7 @@ def table(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
         for language, one in figures.items()
     ]
     unmeasured = [f"- {language} was not measured: {install}" for language, install in skipped.items()]
-    measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {processors()} cores, load {os.getloadavg()[0]:.1f}"
     return "\n".join(
         [
             f"Measured on {measured}.",

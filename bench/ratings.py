@@ -8,7 +8,6 @@ The same seeds give the same page.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -26,6 +25,7 @@ from bench.sections import fill
 from ladder.model.fit import CountedMatch, fit
 from ladder.model.rating import MU, update
 from ladder.model.schedule import rotations
+from referee.sandbox.system import processors
 
 PAGE = ROOT / "docs" / "ratings.md"
 LADDERS = 200
@@ -236,7 +236,7 @@ def main() -> None:
         description="Measure the ranges of ratings, and write the table of docs/ratings.md."
     )
     parser.add_argument("--ladders", type=int, default=LADDERS, help="ladders under each setting")
-    parser.add_argument("--workers", type=int, default=os.cpu_count(), help="ladders that play at the same time")
+    parser.add_argument("--workers", type=int, default=processors(), help="ladders that play at the same time")
     parser.add_argument("--page", type=Path, default=PAGE, help="the page with the table")
     chosen = parser.parse_args()
     seeds = [SEED + 10 * number for number in range(chosen.ladders)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rich.table import Table
+
+from referee.sandbox.system import processors
 
 COLUMNS = ("what", "ours", "beside it", "ratio", "aim", "")
 BUSY_LOAD = 1.0
@@ -131,7 +132,7 @@ def machine() -> str:
         (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine()
     )
     system = f"{platform.system()} {platform.release()}"
-    return f"{os.cpu_count()} processors ({model}), {system}, Python {platform.python_version()}"
+    return f"{processors()} processors ({model}), {system}, Python {platform.python_version()}"
 
 
 def page(report: Report, seen: Circumstances) -> str:

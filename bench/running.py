@@ -8,7 +8,6 @@ workers have nothing to play. Processor time is that of all processes, including
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -26,6 +25,7 @@ from referee.registry import games
 from referee.sandbox.box import CannotIsolate
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.measures import build
+from referee.sandbox.system import processors
 
 ROUNDS = 3
 MATCHES = 24
@@ -151,7 +151,7 @@ def middle(ran: list[Ran]) -> Ran:
 
 def add_rows(report: Report) -> None:
     """Compare the rates of a ladder with one worker and with one worker per processor."""
-    cores, confined = os.cpu_count() or 1, can_confine()
+    cores, confined = processors(), can_confine()
     report.section(f"A ladder as it is run, all games, {'confined' if confined else 'unconfined'} Python bots")
     ran = measure({"many": Way(cores, confined), "one": Way(1, confined)}, report.rounds(ROUNDS))
     many, one = (middle(runs) for runs in ran.values())

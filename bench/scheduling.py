@@ -7,7 +7,6 @@ The same seeds give the same figures.
 
 from __future__ import annotations
 
-import os
 import random
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
@@ -21,6 +20,7 @@ from statistics import correlation, linear_regression, mean
 from bench.report import Report
 from ladder.model.rating import MU, Rating, update
 from ladder.model.schedule import Candidate, Queue
+from referee.sandbox.system import processors
 
 SEATS = (2, 3, 4, 5)
 BOTS, MATCHES_EACH, REPEATS = 200, 60, 24
@@ -241,7 +241,7 @@ def add_rows(report: Report) -> None:
     """Compare all rules."""
     report.section(f"Who plays next, simulated: {BOTS} bots, {MATCHES_EACH} matches each")
     seeds = [SEED + 10 * number for number in range(report.rounds(REPEATS))]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(processors()) as pool:
         found = {rule: list(pool.map(partial(play, rule), seeds)) for rule in RULES}
     needed = {rule: mean(run.matches_to(AIM) for run in runs) for rule, runs in found.items()}
     spread = {rule: mean(run.spread for run in runs) for rule, runs in found.items()}
