@@ -28,12 +28,12 @@ _BLOCK = "x" * (1 << 20)
 
 
 def says_nothing() -> None:
-    """Opens 200 connections and says nothing on any."""
+    """Opens 200 connections and sends nothing on any of them."""
     _hold([_connected() for _ in range(200)])
 
 
 def speaks_in_part() -> None:
-    """Begins frames of HTTP/2 that never end, on 50 connections."""
+    """Begins HTTP/2 frames that never end, on 50 connections."""
     for number in range(50):
         one = _connected()
         one.send((_PREFACE + b"\x00\x40\x00\x01\x04\x00\x00\x00\x01\x82\x86")[: 10 + number])
@@ -42,7 +42,7 @@ def speaks_in_part() -> None:
 
 
 def speaks_nonsense() -> None:
-    """Sends 200 connections full of bytes that are no HTTP/2, and closes each halfway."""
+    """Sends bytes that are not HTTP/2 on 200 connections, and closes its half of each."""
     for number in range(200):
         with contextlib.suppress(OSError), _connected() as one:
             one.sendall(_PREFACE + bytes(number + at & 255 for at in range(4096)))
@@ -63,7 +63,7 @@ def resets() -> None:
 
 
 def sends_no_use() -> None:
-    """Sends 200,000 pings, settings, empty frames and headers without end, as fast as it can, on a connection after another."""
+    """Sends 200,000 pings, settings, empty frames and endless headers as fast as it can, on one connection after another."""
     ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00" + bytes(8)
     settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
     unknown = b"\x00\x00\x00\x55\x00\x00\x00\x00\x00"
@@ -148,12 +148,12 @@ def sends_a_giant() -> None:
 
 
 def sends_a_bomb() -> None:
-    """Sends a compressed message that is 32 MiB in plain."""
+    """Sends a compressed message that unpacks to 32 MiB."""
     _talks(bytes(32 << 20), is_compressed=True)
 
 
 def sends_no_message() -> None:
-    """Sends bytes that are no message of the protocol."""
+    """Sends bytes that are not a message of the protocol."""
     _talks(b"\xff" * 100)
 
 
@@ -168,7 +168,7 @@ def closes_halfway() -> None:
 
 
 def sends_too_much() -> None:
-    """Answers 100,000 times to one decision."""
+    """Answers one decision 100,000 times."""
     from dogana.v1 import referee_pb2 as pb
 
     _talks(*itertools.repeat(pb.AgentMessage(choose=pb.Choose(decision=0, index=0)).SerializeToString(), 100_000))
@@ -178,7 +178,7 @@ def sends_too_much() -> None:
 
 
 def opens_more_streams() -> None:
-    """Opens 1,000 streams on one connection, sends headers of 1 MiB, and asks for the services of others; then it plays."""
+    """Opens 1,000 streams on one connection, sends headers of 1 MiB, and asks for services that are not its own; then it plays."""
     import grpc
 
     from dogana.sdk import play
@@ -201,7 +201,7 @@ def opens_more_streams() -> None:
 
 
 def names_itself() -> None:
-    """Calls itself by bytes that are no text, and by what looks like the kernel's words on a process; later it joins and plays."""
+    """Gives itself a name of bytes that are not text and look like the kernel's report on a process; later it joins and plays."""
     import ctypes
 
     from dogana.sdk import play
@@ -213,7 +213,7 @@ def names_itself() -> None:
 
 
 def connects_again() -> None:
-    """Connects a second time after it has joined, and lets its socket be opened again."""
+    """Connects a second time after it has joined, and tries to open its socket to others and to remove it."""
     for action in (_connected, lambda: os.chmod(SOCKET, 0o666), lambda: os.remove(SOCKET)):
         try:
             action()
@@ -224,7 +224,7 @@ def connects_again() -> None:
 
 
 def floods_its_output() -> None:
-    """Writes to its output and its errors without end while it plays."""
+    """Writes endlessly to its standard output and standard error while it plays."""
 
     def flood() -> None:
         while True:
@@ -235,18 +235,18 @@ def floods_its_output() -> None:
 
 
 def closes_its_output() -> None:
-    """Closes its input, its output and its errors."""
+    """Closes its standard input, output and error."""
     for number in range(3):
         os.close(number)
 
 
 def writes_escapes() -> None:
-    """Writes escapes of a terminal, line ends of all kinds, bytes that are no text, and a line that does not end."""
+    """Writes terminal escapes, line ends of all kinds, bytes that are not text, and a line that does not end."""
     os.write(2, b"\x1b]0;title\x07\x1b[2J\x9b2J\r\n\x00\xff\xfe\xe2\x80\xaenot UTF-8\n" + b"long" * 100_000)
 
 
 def loses_a_child() -> None:
-    """Starts a child that takes more memory than both may."""
+    """Starts a child that takes more memory than both are allowed."""
     child = os.fork()
     if child == 0:
         memory = mmap.mmap(-1, 400 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -264,7 +264,7 @@ def loses_a_child_then_fails() -> None:
 
 
 def steals_a_token() -> None:
-    """Looks for the token of another seat: in environments, arguments and memory of processes, and for its socket."""
+    """Looks for another seat's socket, and for its token in the environments, arguments and memory of processes."""
     found = []
     for name in os.listdir("/proc"):
         for file in ("environ", "cmdline", "mem"):
@@ -280,7 +280,7 @@ def steals_a_token() -> None:
 
 
 def bombs() -> None:
-    """Starts processes until it may not, leaves half of them as zombies for a while, and fills its disk."""
+    """Starts processes until it is refused, leaves half of them as zombies for a while, and fills its disk."""
     started = []
     with contextlib.suppress(OSError):
         for number in range(1000):
@@ -296,7 +296,7 @@ def bombs() -> None:
 
 
 def uses_up_files() -> None:
-    """Holds 3,000 connections, from 15 processes, and opens those again that are closed: each takes a file of the referee."""
+    """Holds 3,000 connections from 15 processes, and opens closed ones again: each takes an open file of the referee."""
     command = [sys.executable, "-I", "-S", "-c", _HOLDER, SOCKET]
     holders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(15)]
     print("held:", sum(int(holder.stdout.readline()) for holder in holders if holder.stdout), flush=True)
@@ -331,7 +331,7 @@ while time.monotonic() < end:
 
 
 def stays() -> None:
-    """Ignores all signals, leaves a process of another session behind, and does not end after the match."""
+    """Ignores all signals, leaves a process behind in another session, and does not end after the match."""
     if os.fork() == 0:
         os.setsid()
         if os.fork():
@@ -346,21 +346,21 @@ def stays() -> None:
 
 
 def takes_all_memory() -> None:
-    """Takes more memory than it may."""
+    """Takes more memory than it is allowed."""
     held = []
     while True:
         held.append(_BLOCK.encode())
 
 
 def gives_up_its_first_process() -> None:
-    """Takes more memory than it may, and offers bubblewrap's process in its box to be killed for it."""
+    """Takes more memory than it is allowed, and offers bubblewrap's process in its box to be killed instead."""
     with contextlib.suppress(OSError):
         Path("/proc/1/oom_score_adj").write_text("1000")
     takes_all_memory()
 
 
 def ends_with_137() -> None:
-    """Ends with the status that shells give to what was killed, though nobody has killed it."""
+    """Ends with the status that shells report for a killed process, though nobody has killed it."""
     os._exit(137)
 
 
@@ -370,7 +370,7 @@ def kills_itself() -> None:
 
 
 def kills_everybody() -> None:
-    """Kills all processes that it can reach, its parent and its group first."""
+    """Kills all processes that it can reach, beginning with its parent and its group."""
     for one in (os.getppid(), 0, -1):
         with contextlib.suppress(OSError):
             os.kill(one, signal.SIGKILL) if one else os.killpg(0, signal.SIGKILL)
@@ -378,14 +378,14 @@ def kills_everybody() -> None:
 
 
 def stops_everybody() -> None:
-    """Stops all processes that it can reach, itself last, and asks for nothing more."""
+    """Stops all processes that it can reach, and itself last."""
     for one in (os.getppid(), -1, os.getpid()):
         with contextlib.suppress(OSError):
             os.kill(one, signal.SIGSTOP)
 
 
 def calls_by_another_entry() -> None:
-    """Makes a system call by the entry of 32-bit programs (on x86-64), or one that ends it (elsewhere)."""
+    """Makes a system call through the entry point of 32-bit programs (on x86-64), or one that ends it (elsewhere)."""
     if os.uname().machine != "x86_64":
         os.kill(os.getpid(), signal.SIGSYS)
     import ctypes
@@ -396,18 +396,18 @@ def calls_by_another_entry() -> None:
 
 
 def becomes_another() -> None:
-    """Becomes another program, which does not speak."""
+    """Becomes another program, which does not speak the protocol."""
     os.execv("/usr/bin/sleep", ["sleep", "600"])
 
 
 def leaves_a_child() -> None:
-    """Ends, and leaves a child that has its socket, its session and its parent no more."""
+    """Ends, and leaves a child that holds its socket, in another session and without a parent."""
     subprocess.Popen(["/usr/bin/sleep", "600"], start_new_session=True, close_fds=False)
     os._exit(0)
 
 
 def does_not_read() -> None:
-    """Joins, and neither reads nor answers from then on."""
+    """Joins, and from then on neither reads nor answers."""
     time.sleep(600)
 
 

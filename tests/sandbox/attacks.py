@@ -125,7 +125,7 @@ def its_socket() -> "dict[str, str]":
 
 
 def files_of_others() -> "dict[str, str]":
-    """Reads the ladder's database, a record, the key of the organiser, passwords, the files of another bot."""
+    """Reads the ladder's database, a record, the key of the organiser, passwords and the files of another bot."""
     places = [
         CLUES["secret"],
         "/etc/shadow",
@@ -146,7 +146,7 @@ def _read(place: str) -> "bytes | list[str]":
 
 
 def links_out() -> "dict[str, str]":
-    """Leads links to files that it cannot see, and links files of the machine into a folder where it may write."""
+    """Makes links to files that it cannot see, and hard links to files of the machine in a folder where it may write."""
     os.symlink(CLUES["secret"], "/tmp/link")
     os.symlink("/proc/1/root", "/tmp/root")
     secret = CLUES["secret"].lstrip("/")
@@ -163,7 +163,7 @@ def links_out() -> "dict[str, str]":
 
 
 def devices() -> "dict[str, str]":
-    """Opens the memory, the disk and the log of the machine, or makes devices for them."""
+    """Opens the memory, the disk and the log of the machine, or makes device files for them."""
     names = ["mem", "kmem", "port", "vda", "sda", "nvme0n1", "kmsg", "fuse", "kvm", "net/tun", "loop0", "vhost-vsock"]
     opened = [f"/dev/{name}" for name in names] + ["/proc/kcore", "/proc/kmsg", "/proc/kpagecount"]
     attempts: dict[str, Callable[[], object]] = {path: partial(os.open, path, os.O_RDONLY) for path in opened}
@@ -173,7 +173,7 @@ def devices() -> "dict[str, str]":
 
 
 def kernel_switches() -> "dict[str, str]":
-    """Sets switches of the kernel, such as the program that it runs as root when a process crashes."""
+    """Changes settings of the kernel, such as the program that the kernel runs as root when a process crashes."""
     switches = {
         "/proc/sys/kernel/core_pattern": "core",
         "/proc/sys/kernel/modprobe": "/bot/attacks.py",
@@ -196,7 +196,7 @@ def kernel_switches() -> "dict[str, str]":
 
 
 def control_groups() -> "dict[str, str]":
-    """Leaves its control group, or takes away the limits of it."""
+    """Leaves its control group, or removes the limits of the group."""
     own = [f"/sys/fs/cgroup{path}" for path in CLUES["groups"].split(":")]
     attempts: dict[str, Callable[[], object]] = {"see the tree": partial(os.listdir, "/sys/fs/cgroup")}
     for folder in own:
@@ -211,7 +211,7 @@ def control_groups() -> "dict[str, str]":
 
 
 def setuid_programs() -> "dict[str, str]":
-    """Runs every program of the machine that has the setuid or the setgid bit, and becomes whom it belongs to."""
+    """Runs every program of the machine that has the setuid or the setgid bit, to become its owner."""
     marked = [path for path in Path("/usr/bin").iterdir() if path.is_file() and path.stat().st_mode & 0o6000]
     before = Path("/proc/self/mountinfo").read_text()
     arguments = {"su": ["-c", "id -u", "root"], "mount": ["-t", "tmpfs", "none", "/tmp"], "sudo": ["-n", "id", "-u"]}
@@ -232,7 +232,7 @@ def setuid_programs() -> "dict[str, str]":
 
 
 def setuid_copy() -> "dict[str, str]":
-    """Makes a program of its own that has the setuid bit, and one in its folder had it when it was submitted."""
+    """Sets the setuid bit of a program of its own; another one in its folder had the bit when it was submitted."""
     shutil.copy("/usr/bin/id", "/tmp/id")
     os.chmod("/tmp/id", 0o6755)
 
@@ -254,7 +254,7 @@ def setuid_copy() -> "dict[str, str]":
 
 
 def another_program() -> "dict[str, str]":
-    """Starts its interpreter again by /proc/self/exe, with a library of its choice, to get rid of filter and bounds."""
+    """Starts its interpreter again through /proc/self/exe, with a library of its choice, to escape the filter and other bounds."""
     text = "print(*(line.split()[1] for line in open('/proc/self/status') if line.split(':')[0] in ('NoNewPrivs', 'Seccomp')))"
     environment = {"LD_PRELOAD": "/bot/attacks.py", "LD_LIBRARY_PATH": "/tmp", "PYTHONPATH": "/tmp"}
 
@@ -275,7 +275,7 @@ def another_program() -> "dict[str, str]":
 
 
 def priorities() -> "dict[str, str]":
-    """Takes precedence over others: niceness, real time, other cores, the disk."""
+    """Takes precedence over others: by niceness, real time, other cores, or on the disk."""
     everywhere = range(os.sysconf("SC_NPROCESSORS_CONF"))
     return tried(
         {
@@ -319,7 +319,7 @@ def _refused(attempt: "Callable[[], object]") -> None:
 
 
 def other_processes() -> "dict[str, str]":
-    """Looks for, kills, stops and reads the memory of the referee, its supervisor and all others on the machine."""
+    """Looks for the referee, its supervisor and all other processes on the machine, kills and stops them, and reads their memory."""
     outside = [int(pid) for pid in CLUES["processes"].split(",")]
     attempts: dict[str, Callable[[], object]] = {"see others": others}
     for pid in outside:
@@ -334,7 +334,7 @@ def other_processes() -> "dict[str, str]":
 
 
 def first_process() -> "dict[str, str]":
-    """Stops, kills and takes over the first process of its box, which bubblewrap has started; it has the same identity."""
+    """Stops, kills and takes over the first process of its box, which bubblewrap has started and which has the same identity."""
 
     def is_stopped(sign: int) -> bool:
         os.kill(1, sign)
@@ -378,7 +378,7 @@ def first_process() -> "dict[str, str]":
 
 
 def parents_of_namespaces() -> "dict[str, str]":
-    """Asks its namespaces for those that they are in, and for whom they belong to."""
+    """Asks for the parents and the owners of its namespaces."""
     requests = {"owner": 0xB701, "parent": 0xB702, "user": 0xB704, "next mount namespace": 0x8010B70B}
     attempts: dict[str, Callable[[], object]] = {}
     for pid in ("self", "1"):
@@ -394,7 +394,7 @@ def _ask(path: str, number: int) -> None:
 
 
 def unknown_programs() -> "dict[str, str]":
-    """Runs files of formats that the kernel does not know, for which it may look for a module as root."""
+    """Runs files in formats that the kernel does not know, for which the kernel may look for a module as root."""
 
     def run(number: int) -> None:
         path = Path(f"/tmp/unknown{number}")
@@ -409,7 +409,7 @@ def unknown_programs() -> "dict[str, str]":
 
 
 def inherited() -> "dict[str, str]":
-    """Looks for open files, a terminal and variables that the referee has left to it."""
+    """Looks for open files, a terminal and environment variables that it may have inherited from the referee."""
     known = (
         "DOGANA_",
         "HOME",
@@ -435,7 +435,7 @@ def inherited() -> "dict[str, str]":
 
 
 def core_dump() -> "dict[str, str]":
-    """Crashes, so that its memory is written to the disk, or handed to a program that root runs."""
+    """Crashes, so that its memory is written to the disk or handed to a program that root runs."""
     child = os.fork()
     if child == 0:
         os.chdir("/tmp")
@@ -455,7 +455,7 @@ def core_dump() -> "dict[str, str]":
 
 
 def network() -> "dict[str, str]":
-    """Calls a service of this machine on its loopback, the network around it, and the machine that hosts it."""
+    """Tries to reach a service on the loopback of this machine, the network around it, and the machine that hosts it."""
     port = int(CLUES["port"])
     attempts: dict[str, Callable[[], object]] = {}
     for kind, number in _NETWORK.items():
@@ -469,7 +469,7 @@ def network() -> "dict[str, str]":
 
 
 def sockets_of_others() -> "dict[str, str]":
-    """Calls Unix domain sockets outside: another seat's, an abstract one, D-Bus, a container service."""
+    """Connects to Unix domain sockets outside its box: another seat's, an abstract one, D-Bus, a container service."""
     paths = [
         CLUES["seat"],
         "/run/dbus/system_bus_socket",
@@ -489,7 +489,7 @@ def sockets_of_others() -> "dict[str, str]":
 
 
 def fork_bomb() -> "dict[str, str]":
-    """Forks without end."""
+    """Forks endlessly."""
     return tried({"fork": partial(_until_refused, _fork, 5000)})
 
 
@@ -505,7 +505,7 @@ def _until_refused(action: "Callable[[], object]", most: int) -> None:
 
 
 def thread_bomb() -> "dict[str, str]":
-    """Starts threads without end."""
+    """Starts more and more threads."""
 
     def start() -> None:
         try:
@@ -517,7 +517,7 @@ def thread_bomb() -> "dict[str, str]":
 
 
 def zombies() -> "dict[str, str]":
-    """Leaves dead children unread, so that their numbers run out."""
+    """Never waits for its dead children, so that process numbers run out."""
 
     def fork() -> None:
         if os.fork() == 0:
@@ -527,12 +527,12 @@ def zombies() -> "dict[str, str]":
 
 
 def memory_bomb() -> "dict[str, str]":
-    """Takes memory in a child without end."""
+    """Takes more and more memory in a child process."""
     return tried({"memory": partial(_in_child, lambda: [_BLOCK * 16 for _ in range(256)])})
 
 
 def hidden_files() -> "dict[str, str]":
-    """Takes memory that is nobody's heap: files without a name."""
+    """Takes memory that is in nobody's heap: files without a name."""
 
     def take() -> None:
         for _ in range(64):
@@ -544,7 +544,7 @@ def hidden_files() -> "dict[str, str]":
 
 
 def hidden_buffers() -> "dict[str, str]":
-    """Takes memory of the kernel: sockets that are full of what nobody reads."""
+    """Takes memory of the kernel: sockets full of data that nobody reads."""
     held: list[object] = []
 
     def take() -> None:
@@ -561,7 +561,7 @@ def hidden_buffers() -> "dict[str, str]":
 
 
 def shared_memory() -> "dict[str, str]":
-    """Takes memory that a process shares with its children, which limits of a process do not count."""
+    """Takes memory that a process shares with its children, which per-process limits do not count."""
 
     def take() -> None:
         memory = mmap.mmap(-1, 384 << 20)  # anonymous and shared
@@ -595,7 +595,7 @@ def _in_child(action: "Callable[[], object]") -> None:
 
 
 def full_disk() -> "dict[str, str]":
-    """Fills every place where it may write, with one file, with many, with empty ones, and with one that has holes."""
+    """Fills every place where it may write: with one file, with many, with empty ones, and with one that has holes."""
 
     def one(folder: str) -> None:
         with open(f"{folder}/one", "wb") as file:
@@ -622,12 +622,12 @@ def full_disk() -> "dict[str, str]":
 
 
 def open_files() -> "dict[str, str]":
-    """Opens files without end."""
+    """Opens more and more files."""
     return tried({"open": partial(_until_refused, partial(os.open, "/dev/null", os.O_RDONLY), 100_000)})
 
 
 def terminals() -> "dict[str, str]":
-    """Opens pseudo-terminals without end, of which the machine has 4,096, and opens their other ends."""
+    """Opens more and more pseudo-terminals, of which the machine has 4,096, and their other ends."""
     held: list[int] = []
 
     def open_one() -> None:
@@ -641,7 +641,7 @@ def terminals() -> "dict[str, str]":
 
 
 def timers() -> "dict[str, str]":
-    """Makes timers and queues signals without end: memory of the kernel."""
+    """Makes more and more timers and queued signals, which take memory of the kernel."""
     libc = ctypes.CDLL(None, use_errno=True)
     held = []
 
@@ -654,7 +654,7 @@ def timers() -> "dict[str, str]":
 
 
 def garbage_of_sockets() -> "dict[str, str]":
-    """Sends sockets to themselves and closes them, so that the kernel has to find out again and again that nobody has them."""
+    """Sends sockets through themselves and closes them, so that the kernel must find out again and again that nobody holds them."""
 
     def send() -> None:
         for _ in range(2000):
@@ -668,7 +668,7 @@ def garbage_of_sockets() -> "dict[str, str]":
 
 
 def deep_folders() -> "dict[str, str]":
-    """Makes folders in folders, and files without a byte, without end: the kernel has to remove them after the match."""
+    """Makes endlessly nested folders and endless empty files, which the kernel has to remove after the match."""
 
     def deep() -> None:
         os.chdir("/tmp")
@@ -684,7 +684,7 @@ def deep_folders() -> "dict[str, str]":
 
 
 def flees() -> "dict[str, str]":
-    """Leaves a process behind that forks and ends, and its child does the same, so that none is there when it is looked for."""
+    """Leaves a process behind that forks and ends, as each child does in turn, so that each is gone when it is looked for."""
     if os.fork() == 0:
         os.setsid()
         os.close(1)
@@ -698,7 +698,7 @@ def flees() -> "dict[str, str]":
 
 
 def everybody() -> "dict[str, str]":
-    """Stops all that it can reach, and lets it go on."""
+    """Stops all processes that it can reach, and lets them go on."""
     child = os.fork()
     if child == 0:
         os.setsid()
@@ -710,7 +710,7 @@ def everybody() -> "dict[str, str]":
 
 
 def daemon() -> "dict[str, str]":
-    """Leaves a process behind that has its own session, no parent, and ignores all signals."""
+    """Leaves a process behind that has its own session and no parent, and ignores all signals."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
@@ -725,7 +725,7 @@ def daemon() -> "dict[str, str]":
 
 
 def memory_of_matches() -> "dict[str, str]":
-    """Leaves a note in every place, and looks for one of its last match."""
+    """Leaves a note in every place, and looks for a note from its last match."""
     libc = ctypes.CDLL(None, use_errno=True)
     folders = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/bot", "/run", "/dev", "/", "/proc/self", "/etc")
     found = tried({f"note in {folder}": partial(os.stat, f"{folder}/note") for folder in folders})

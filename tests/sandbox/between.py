@@ -61,17 +61,17 @@ class Open:
 
 CHANNELS: dict[str, Closed | Open] = {
     "locks on files": Closed(
-        "one locks a file that both can read (`flock`, POSIX, open file description), the other tries to",
+        "one locks a file that both can read (`flock`, POSIX, open file description); the other tries to do the same",
         "ENOSYS EINVAL EINVAL",
     ),
     "leases and notices": Closed(
-        "one takes a lease or reads, the other asks for leases, dnotify, inotify and fanotify",
+        "one takes a lease or reads; the other asks for leases, dnotify, inotify and fanotify",
         "EINVAL EINVAL EINVAL ENOSYS ENOSYS",
     ),
-    "programs that run": Closed("one runs a program, the other opens its file to be written, which is refused"),
-    "times of files": Closed("one reads, runs and touches files, the other looks at their times"),
+    "programs that run": Closed("one runs a program; the other opens the program's file for writing, which is refused"),
+    "times of files": Closed("one reads, runs and touches files; the other looks at their times"),
     "times of devices": Closed(
-        "one touches `/dev/null` and its like, by name and as its standard input, the other looks at their times"
+        "one touches `/dev/null` and the like, by name and as its standard input; the other looks at their times"
     ),
     "what is in memory": Closed(
         "one asks which pages others have read (`mincore`, `cachestat`, `preadv2`)", "ENOSYS ENOSYS ENOSYS"
@@ -80,38 +80,42 @@ CHANNELS: dict[str, Closed | Open] = {
         "one makes files, an abstract socket, objects of System V and POSIX, and keys; the other looks for them",
         "ENOENT ENOENT ENOENT ENOENT ENOENT ENOENT ECONNREFUSED ENOSYS ENOSYS ENOSYS ENOSYS ENOSYS",
     ),
-    "numbers of processes": Closed("one starts processes, the other looks which numbers its own get", "1 0 True"),
-    "queues": Closed("one fills sockets, the other asks for the queues of its own, its seat's and all that it can see"),
+    "numbers of processes": Closed(
+        "one starts processes; the other looks at the numbers that its own processes get", "1 0 True"
+    ),
+    "queues": Closed(
+        "one fills sockets; the other asks how long the queues are of its own sockets, its seat's, and all that it can see"
+    ),
     "futexes": Open(
-        "threads of one wait at words of a file that both can read, the other wakes them and learns how many there were",
-        "`pthread_join`, with which Java and C++ wait for threads, makes the same call, and no filter sees to what an address belongs",
+        "threads of one wait on words of a file that both can read; the other wakes them and learns how many there were",
+        "`pthread_join`, with which Java and C++ wait for threads, makes the same call, and no filter can see what an address belongs to",
         "58,000 bits a second",
         is_exact=True,
     ),
     "ends of threads": Open(
-        "a thread of one ends, which wakes the other at a word of a file",
+        "a thread of one ends, which wakes a thread of the other that waits on a word of a file",
         "the kernel itself does that, for every thread of every runtime",
         "4,500 bits a second",
         is_exact=True,
     ),
     "page cache": Open(
-        "one reads pages of files, the other reads them, too, and notices that they do not come from the disk",
-        "files are in memory once for all boxes; what only one box has read leaves with it",
+        "one reads pages of files; the other reads them, too, and notices that they do not come from the disk",
+        "a file is in memory only once, for all boxes; pages that only one box has read leave memory with it",
         "24,000 bits a second",
         is_exact=True,
     ),
     "numbers of inodes": Open(
-        "one makes pipes, the other looks how far their numbers have gone",
-        "the kernel counts for the whole machine",
+        "one makes pipes; the other looks how far the inode numbers have advanced",
+        "the kernel counts them for the whole machine",
         "46 bits a second",
     ),
     "count of threads": Open(
-        "one starts threads, the other asks how many the machine has (`sysinfo`)",
-        "by the same call runtimes learn how much memory there is",
+        "one starts threads; the other asks how many the machine has (`sysinfo`)",
+        "runtimes use the same call to learn how much memory there is",
         "59,000 bits a second",
     ),
     "load": Open(
-        "one keeps a processor busy, the other reads `/proc/stat`, or looks how fast it runs",
+        "one keeps a processor busy; the other reads `/proc/stat`, or measures how fast it runs itself",
         "processors are shared",
         "10 bits a second if nothing else runs",
     ),
