@@ -275,7 +275,7 @@ def another_program() -> "dict[str, str]":
 
 
 def priorities() -> "dict[str, str]":
-    """Takes precedence over others: by niceness, real time, other cores, or on the disk."""
+    """Takes precedence over others: by niceness, real time, or other cores."""
     everywhere = range(os.sysconf("SC_NPROCESSORS_CONF"))
     return tried(
         {
@@ -595,7 +595,7 @@ def _in_child(action: "Callable[[], object]") -> None:
 
 
 def full_disk() -> "dict[str, str]":
-    """Fills every place where it may write: with one file, with many, with empty ones, and with one that has holes."""
+    """Fills every place where it may write: with one file, with many, and with one that has holes."""
 
     def one(folder: str) -> None:
         with open(f"{folder}/one", "wb") as file:
@@ -641,7 +641,7 @@ def terminals() -> "dict[str, str]":
 
 
 def timers() -> "dict[str, str]":
-    """Makes more and more timers and queued signals, which take memory of the kernel."""
+    """Makes more and more timers, which take memory of the kernel."""
     libc = ctypes.CDLL(None, use_errno=True)
     held = []
 
