@@ -19,18 +19,19 @@ HEAD = """# The strength of `search`
 
 Written by `make strength`. `search` has one seat and `greedy` all others; a block is one seed in all rotations.
 *Seconds* is the processor time for a decision, with compiled rules; on a loaded machine it allows fewer rollouts, because caches are shared.
-*First* is the share of first places, ties shared, with its 95 % interval; *fair* is the share that `greedy` would have.
-*Difference* is the score less the rivals' mean, with half of its 95 % interval by Student's t over blocks.
+*First* is the share of first places (a tie for the first place is split) with its 95 % interval; *fair* is the share that `greedy` would have in its seat.
+*Difference* is the score minus the mean score of the rivals; after ± comes half the width of its 95 % interval, by Student's t over blocks.
 Yunnan begins with 4 random decisions, because it has no chance after the start.
 
 The matches of a block depend on each other. So the interval of a share *p* is Wilson's, for an effective number of trials
-(C. Franco and others, *Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys*, 2019):
-*p* (1 - *p*), divided by the variance of the mean of the blocks. This number is corrected for few blocks by Student's t, as
-E. L. Korn and B. I. Graubard do (*Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey Data*, 1998).
+(C. Franco and others, *Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys*, 2019).
+This number is *p* (1 - *p*), divided by the variance of the mean of the blocks.
+It is corrected by Student's t where blocks are few, as in E. L. Korn and B. I. Graubard
+(*Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey Data*, 1998).
 It is at least the number of blocks, and at most the number of matches; where all blocks are equal, it is the number of matches. A single block is one trial.
 
-[A file](strength.jsonl) has a line for each match, with its seed and each row in which `search` departed from `greedy`, as indices of legal actions.
-`make strength ONLY=--verify` plays all matches again, with these rows and with `greedy` elsewhere, and compares the results.
+[strength.jsonl](strength.jsonl) has a line for each match, with its seed and each row in which `search` departed from `greedy`, as indices of legal actions.
+`make strength ONLY=--verify` plays all matches again, with these rows and with those of `greedy` elsewhere, and compares the results.
 So the results follow from the rows on any machine, but the rows depend on the speed of the processor, because the time is limited.
 A line no longer verifies if `greedy` or the rules have changed since it was measured.
 
@@ -42,10 +43,10 @@ A line no longer verifies if `greedy` or the rules have changed since it was mea
 PARTS = """
 ## What each part gives
 
-The same measurement with one part of the recipe changed, beside the unchanged recipe with the same seeds:
+This is the same measurement with one part of the recipe changed, next to the unchanged recipe with the same seeds:
 `make strength ONLY='--games venezia --seats 2 --seconds 0.1 --blocks 12 --change margin candidates'`.
-*Lost* is the decrease in the difference, block by block, with its 95 % interval.
-*Rollouts* are the numbers for a decision, unchanged and changed: where they differ, the loss is not due to the part alone.
+*Lost* is the decrease in the difference, paired block by block, with its 95 % interval.
+*Rollouts* gives the rollouts for a decision with the unchanged and with the changed recipe; where these numbers differ, the loss is not due to the changed part alone.
 A changed recipe has fewer rollouts in the same time because it is interpreted, and a loaded machine allows fewer, too.
 
 | game | seats (fair) | seconds | changed | first as it is | first, changed | lost | rollouts | blocks |
