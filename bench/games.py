@@ -135,7 +135,7 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without these, deterministic bots repeat",
         "the same few matches in a game with little chance. *Different* is the number of different matches of `greedy` against itself;",
         "only different matches count in shares and intervals.",
-        "A shared first place counts in parts. Brackets contain Wilson's 95 % interval. Speeds are those of this machine.",
+        "A shared first place counts in parts. Brackets contain Wilson's 95 % interval. The speeds were measured on this machine.",
         "",
         "| game | seats | decisions | asked | longest legal list | observation, bytes | different | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first | measured on |",
         "|---|---|---|---|---|---|---|---|---|---|---|",

@@ -226,7 +226,7 @@ class _Report:
             out.print(styled(("failed", _STYLES[StepOutcome.FAILED]), f"  {step.name}"), soft_wrap=True)
             out.print(f"  expected: {step.expects}", soft_wrap=True)
             out.print(f"  happened: {verdict.said}", soft_wrap=True)
-            out.print(f"  mend:     {step.mend} ({page}, {section.replace('`', '')})", soft_wrap=True)
+            out.print(f"  fix:      {step.fix} ({page}, {section.replace('`', '')})", soft_wrap=True)
             for title, lines in (("last messages:", verdict.transcript), ("the last it wrote:", verdict.wrote)):
                 if lines:
                     out.print(f"  {title}", style="dim")
@@ -256,7 +256,7 @@ def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox | None, rep
                 "outcome": verdict.outcome.value,
                 "expected": verdict.step.expects,
                 "happened": verdict.said,
-                "mend": verdict.step.mend,
+                "fix": verdict.step.fix,
                 "see": ", ".join(part for part in verdict.step.see if part),
                 "transcript": list(verdict.transcript),
                 "wrote": list(verdict.wrote),

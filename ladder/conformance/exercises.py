@@ -110,7 +110,7 @@ async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], 
                 report(Verdict(step, StepOutcome.SKIPPED, NOT_REACHED))
                 continue
             said = ""
-            outcome = StepOutcome.PASSED if step.mend else StepOutcome.REPORTED
+            outcome = StepOutcome.PASSED if step.fix else StepOutcome.REPORTED
             try:
                 rehearsal.step = step.name
                 for instruction in step.script:

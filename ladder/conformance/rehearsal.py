@@ -27,7 +27,7 @@ CLOCK = TimeControl(60.0, 0.5, 1.0)
 """The clock of scripted referees. Its cap is low, so that a bot that uses all its time does not take an hour."""
 JOIN_SECONDS = 30.0
 """The time allowed for a bot to join, as on a ladder."""
-OWN_ERROR = "mend what is named as the reason for its end"
+OWN_ERROR = "correct the error that ended it"
 """The advice for a bot that has ended with an error of its own; it replaces the advice of the step."""
 _MAX_LINE = 200
 _PRINTED_LINES = 5
@@ -105,7 +105,7 @@ class Step:
     """The right behaviour of the bot, in one line."""
     script: Sequence[Instruction]
     """The instructions that try the requirement; empty for steps that check files."""
-    mend: str = ""
+    fix: str = ""
     """Advice for a bot that fails, in one line; empty for a step that only informs."""
     see: tuple[str, str] = ("", "")
     """Further reading: a page and its section."""
@@ -289,7 +289,7 @@ class Rehearsal:
         if outcome is not StepOutcome.FAILED or self.talk is None:
             return Verdict(step, outcome, said)
         if self.has_own_error:
-            step = replace(step, mend=OWN_ERROR)
+            step = replace(step, fix=OWN_ERROR)
         lines = [line for line in self.talk.process.log.text().splitlines() if line.strip()]
         wrote = tuple(visible(line, _MAX_LINE) for line in lines[-_PRINTED_LINES:])
         transcript = tuple(f"{who}: {_described(who, message)}" for who, message in self.talk.transcript)

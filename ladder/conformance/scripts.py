@@ -75,12 +75,12 @@ def _under(heading: str, *steps: Step) -> tuple[Step, ...]:
 def _step(
     name: str,
     expects: str,
-    mend: str,
+    fix: str,
     see: tuple[str, str],
     *script: Instruction,
     when: When = When.SIDE_BY_SIDE,
 ) -> Step:
-    return Step(name, "", expects, script, mend, see, when)
+    return Step(name, "", expects, script, fix, see, when)
 
 
 def _info(name: str, expects: str, *script: Instruction, when: When = When.SIDE_BY_SIDE) -> Step:
@@ -91,11 +91,11 @@ STEPS = (
     *_under(
         "package",
         _step("files", "its files are taken in: no strange names, links or sizes",
-              "fix what is named; a ladder refuses the bot with the same words", _BOTS_AND_VERSIONS),
-        _step("bot-toml", "bot.toml can be read, and names games that there are",
+              "correct the named fault; a ladder refuses the bot with the same words", _BOTS_AND_VERSIONS),
+        _step("bot-toml", "bot.toml can be read, and names existing games",
               "write run = [...] and games = [...] as texts", _BOTS_AND_VERSIONS),
         _step("program", "the program is there and can be started",
-              "fix what is named; a bot is a program called bot, or what run in bot.toml starts", _BOTS_AND_VERSIONS),
+              "correct the named fault; a bot is a program called bot, or what run in bot.toml starts", _BOTS_AND_VERSIONS),
         _step("architecture", "a compiled program is for this kind of processor",
               "build it for Linux on the ladder's processor", _BOTS_AND_VERSIONS),
         _info("size", "how many files it has, and how large they are"),
@@ -167,13 +167,13 @@ STEPS = (
         _step("again-after-malformed", "it answers again after REASON_MALFORMED",
               "the decision stays open: send another Choose with its number", _REJECTED,
               do.begin, do.ask, do.answer, do.refuse(_MALFORMED), do.play),
-        _step("stale", "it leaves a decision alone that was refused as stale, and goes on",
+        _step("stale", "it sends no other answer to a decision that was refused as stale, and goes on",
               "at REASON_STALE send nothing, and wait for the next Decide", _REJECTED_REASON,
               do.ask, do.answer, do.withdraw(_TIMEOUT), do.refuse_as_stale, do.play_default, do.quiet, do.turn),
-        _step("withdrawn-timeout", "it answers nothing to a Withdrawn for want of time, and goes on",
+        _step("withdrawn-timeout", "it sends no answer after a Withdrawn because of a timeout, and goes on",
               "at Withdrawn drop the decision, and wait for the next Decide", _WITHDRAWN,
               do.begin, do.ask, do.withdraw(_TIMEOUT), do.late_answer, do.play_default, do.turn),
-        _step("withdrawn-overtaken", "it answers nothing to a Withdrawn because of others, and goes on",
+        _step("withdrawn-overtaken", "it sends no answer after a Withdrawn because of other seats, and goes on",
               "at Withdrawn drop the decision, and wait for the next Decide", _WITHDRAWN_REASON,
               do.ask, do.withdraw(_OVERTAKEN), do.late_answer, do.turn),
         _step("two-decisions", "asked twice in a row, it answers the later decision",

@@ -77,10 +77,10 @@ def _explain(measures: Sequence[Measure]) -> list[str]:
     lines: list[str] = []
     # `groupby` joins only neighbours. Measures with the same remedy stay neighbours, because the sort is stable.
     missing = sorted((measure for measure in measures if not measure.stands), key=lambda measure: not measure.is_needed)
-    for (mend, commands), group in groupby(missing, key=lambda measure: (measure.mend, measure.commands)):
+    for (fix, commands), group in groupby(missing, key=lambda measure: (measure.fix, measure.commands)):
         lines.append("")
         lines += [f"Without {measure.name}: {measure.means}." for measure in group]
-        lines.append(f"To mend it: {mend}{':' if commands else '.'}")
+        lines.append(f"To fix it: {fix}{':' if commands else '.'}")
         lines += [f"  {command}" for command in commands]
     if any(measure.is_needed for measure in missing):
         lines += ["", "Until then, if you trust all bots: dogana ladder run --unconfined"]

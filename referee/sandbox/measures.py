@@ -42,7 +42,7 @@ class Measure:
     stands: bool
     says: str
     """A description of the measure, or of what is lost without it."""
-    mend: str = ""
+    fix: str = ""
     """Advice if the measure does not work."""
     is_needed: bool = True
     """True if a ladder for strangers needs the measure."""
@@ -77,8 +77,8 @@ def build(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> Sandbox:
     missing = next((measure for measure in measures if measure.is_needed and not measure.stands), None)
     if sandbox is None or missing is not None:
         assert missing is not None  # noqa: S101 without a sandbox, a measure is missing
-        mend = ": ".join((missing.mend, *missing.commands[:1]))
-        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {mend}")
+        fix = ": ".join((missing.fix, *missing.commands[:1]))
+        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {fix}")
     return sandbox
 
 
@@ -128,16 +128,16 @@ def inspect(limits: ResourceLimits, runtimes: Sequence[Path] = ()) -> tuple[Sand
         # With -I -S, the probe does not depend on installed packages or environment variables.
         ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
     except CannotIsolate as error:
-        what, _, mend = str(error).partition("; ")
-        measures.append(Measure("box", False, what, mend, means=_NO_BOX))
+        what, _, fix = str(error).partition("; ")
+        measures.append(Measure("box", False, what, fix, means=_NO_BOX))
         return None, [*measures, *_of_groups(groups, limits)]
     try:
         seen = json.loads(ran.output)
     except ValueError:
         last = ran.output.strip().splitlines()[-1:] or [f"its status was {ran.status}"]
-        mend, commands = why_no_box(last[0])
+        fix, commands = why_no_box(last[0])
         measures.append(
-            Measure("box", False, f"no box could be built: {last[0]}", mend, means=_NO_BOX, commands=commands)
+            Measure("box", False, f"no box could be built: {last[0]}", fix, means=_NO_BOX, commands=commands)
         )
         return None, [*measures, *_of_groups(groups, limits)]
     measures += _of_box(seen)
@@ -260,9 +260,9 @@ def _of_groups(groups: Groups, limits: ResourceLimits) -> Iterator[Measure]:
     ):  # fmt: skip
         one = groups.found.get(controller)
         says = f"{held} (control groups, version {one.version})" if one else lost
-        mend, commands = (_WRITABLE, ()) if is_root else (_DELEGATE, (_DELEGATE_LINE,))
+        fix, commands = (_WRITABLE, ()) if is_root else (_DELEGATE, (_DELEGATE_LINE,))
         is_needed = controller == "freezer" and not limits.ponders
-        yield Measure(name, one is not None, says, mend, is_needed, means, commands)
+        yield Measure(name, one is not None, says, fix, is_needed, means, commands)
 
 
 def why_no_box(said: str, switches: Path = Path("/proc/sys")) -> tuple[str, tuple[str, ...]]:

@@ -42,7 +42,7 @@ def test_failures_come_with_how_to_mend_them_and_the_last_line_is_the_verdict(do
     assert lines[at + 1 : at + 4] == [
         "  expected: it joins within 10 s",
         "  happened: it exited with status 3 instead of joining",
-        "  mend:     connect to DOGANA_ADDRESS, call Play and send Join at once; load and warm up less before"
+        "  fix:      connect to DOGANA_ADDRESS, call Play and send Join at once; load and warm up less before"
         " (docs/writing_a_bot.md, Other languages)",
     ]
     assert r"    | \x1b[2J[red]I \u202egive up" in lines
@@ -57,13 +57,16 @@ def test_a_bot_that_ends_with_an_error_is_told_to_mend_that(dogana: Dogana, fail
     lines = dogana("check", failing, status=1).stdout.splitlines()
     at = lines.index("failed  joins")
     assert "it never called play; end the file with play(choose)" in lines[at + 2]
-    assert lines[at + 3].startswith("  mend:     mend what is named as the reason for its end (")
+    assert lines[at + 3].startswith("  fix:      correct the error that ended it (")
 
 
 def test_an_empty_folder_is_told_what_a_bot_is(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     printed = dogana("check", "empty", status=1).stdout
-    assert "  mend:     fix what is named; a bot is a program called bot, or what run in bot.toml starts (" in printed
+    assert (
+        "  fix:      correct the named fault; a bot is a program called bot, or what run in bot.toml starts ("
+        in printed
+    )
 
 
 @pytest.mark.long

@@ -68,10 +68,10 @@ def test_without_bubblewrap_it_says_what_to_install(
     machine({}, ALL)
     monkeypatch.setattr(measures, "find_bubblewrap", box.find_bubblewrap)
     monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
-    verdict, mend, until, found = paragraphs(dogana("doctor", status=1).stdout)
+    verdict, fix, until, found = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == "This machine cannot run strangers' bots, because bubblewrap is not installed."
-    assert mend.splitlines()[-1] == "  apt-get install bubblewrap"
-    assert mend.startswith("Without bubblewrap: there is no sandbox at all")
+    assert fix.splitlines()[-1] == "  apt-get install bubblewrap"
+    assert fix.startswith("Without bubblewrap: there is no sandbox at all")
     assert found.startswith("What was found:\n")
     assert "--unconfined" in until
     assert "NO       bubblewrap  is not installed" in found
@@ -82,32 +82,32 @@ def test_without_bubblewrap_it_says_what_to_install(
 
 def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: Dogana, machine: Machine) -> None:
     machine({}, {})
-    verdict, mend, found = paragraphs(dogana("doctor").stdout)
+    verdict, fix, found = paragraphs(dogana("doctor").stdout)
     assert verdict == (
         "This machine can run strangers' bots, with weaker limits than it could have: memory, tasks, processor and stopping."
     )
-    assert [line.split(":")[0] for line in mend.splitlines()[:4]] == [
+    assert [line.split(":")[0] for line in fix.splitlines()[:4]] == [
         "Without memory", "Without tasks", "Without processor", "Without stopping"
     ]  # fmt: skip
-    assert mend.count("To mend it") == 1
-    assert mend.splitlines()[-1] == "  systemd-run --user --scope -p Delegate=yes dogana ladder run"
+    assert fix.count("To fix it") == 1
+    assert fix.splitlines()[-1] == "  systemd-run --user --scope -p Delegate=yes dogana ladder run"
     assert found.count("in part") == 4
 
 
 def test_one_measure_that_is_weaker_is_named_alone(dogana: Dogana, machine: Machine) -> None:
     machine({}, {name: one for name, one in ALL.items() if name != "cpu"})
-    verdict, mend, _ = paragraphs(dogana("doctor").stdout)
+    verdict, fix, _ = paragraphs(dogana("doctor").stdout)
     assert verdict.endswith("could have: processor.")
-    assert mend.startswith("Without processor: a bot with many threads slows the others' matches down.")
+    assert fix.startswith("Without processor: a bot with many threads slows the others' matches down.")
 
 
 def test_root_in_a_container_without_control_groups_is_not_told_to_become_root(
     dogana: Dogana, machine: Machine
 ) -> None:
     machine({}, {}, user=0)
-    _, mend, _ = paragraphs(dogana("doctor").stdout)
-    assert "/sys/fs/cgroup must be writable" in mend
-    assert "run as root" not in mend
+    _, fix, _ = paragraphs(dogana("doctor").stdout)
+    assert "/sys/fs/cgroup must be writable" in fix
+    assert "run as root" not in fix
 
 
 def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
@@ -120,21 +120,21 @@ def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
         raise AssertionError
 
     monkeypatch.setattr(measures, "run", order)
-    verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    verdict, fix, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict == (
         "This machine cannot run strangers' bots, because root can be too few other users in this container."
     )
-    assert "To mend it: map 65536 of them into it, or do not run as root." in mend
+    assert "To fix it: map 65536 of them into it, or do not run as root." in fix
 
 
 def test_a_box_that_could_not_be_built_is_reported_with_what_to_do(dogana: Dogana, machine: Machine) -> None:
     said = "bwrap: Creating new namespace failed: Operation not permitted"
     machine(f"{said}\n", ALL, user=0)
-    verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    verdict, fix, *_ = paragraphs(dogana("doctor", status=1).stdout)
     assert verdict.endswith(f"because no box could be built: {said}.")
     advice, commands = measures.why_no_box(said)
-    assert f"To mend it: {advice}" in mend
-    assert all(command in mend for command in commands)
+    assert f"To fix it: {advice}" in fix
+    assert all(command in fix for command in commands)
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,8 @@ def test_what_forbids_the_box_is_named_with_what_to_type(
 
 def test_without_seccomp_in_the_kernel_the_consequence_is_printed(dogana: Dogana, machine: Machine) -> None:
     machine({"has_filter": False}, ALL)
-    verdict, mend, _, found = paragraphs(dogana("doctor", status=1).stdout)
+    verdict, fix, _, found = paragraphs(dogana("doctor", status=1).stdout)
     assert "cannot run strangers' bots" in verdict
-    assert mend.startswith("Without system calls: a bot could make system calls that no runtime needs")
-    assert "CONFIG_SECCOMP_FILTER" in mend
+    assert fix.startswith("Without system calls: a bot could make system calls that no runtime needs")
+    assert "CONFIG_SECCOMP_FILTER" in fix
     assert "NO       system calls  all can be made" in found

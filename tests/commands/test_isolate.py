@@ -78,4 +78,4 @@ def test_doctor_prints_which_measures_hold(dogana: Dogana) -> None:
     assert printed.startswith("This machine can run strangers' bots")
     report = json.loads(dogana("doctor", "--json").stdout)
     assert report["enough"]
-    assert {"name", "stands", "says", "mend", "is_needed", "means", "commands"} == report["measures"][0].keys()
+    assert {"name", "stands", "says", "fix", "is_needed", "means", "commands"} == report["measures"][0].keys()

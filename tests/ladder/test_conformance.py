@@ -229,7 +229,7 @@ def test_a_bot_that_ends_just_before_it_is_told_to_is_reported(tmp_path: Path, m
 
 
 def test_every_step_that_can_be_failed_has_a_double_that_fails_it() -> None:
-    failable = {step.name.format(game=GAME.name, seats=2) for step in STEPS if step.mend}
+    failable = {step.name.format(game=GAME.name, seats=2) for step in STEPS if step.fix}
     doubles = {name for sins in SINS.values() for wrong in sins.values() for name in wrong.fails.split()}
     elsewhere = {"files", "bot-toml", "program", "architecture", "runs"}
     assert failable == doubles | elsewhere
@@ -246,7 +246,7 @@ def test_there_are_more_than_forty_steps_each_with_a_way_to_mend_it_in_a_section
     assert len(STEPS) > 40
     for step in STEPS:
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*(-\{game\})?(-\{seats\})?", step.name)
-        if step.mend:
+        if step.fix:
             file, section = step.see
             assert re.search(rf"^#+ {re.escape(section)}$", (ROOT / file).read_text(), re.MULTILINE), step
 
@@ -443,7 +443,7 @@ def page() -> list[str]:
     """The table of the steps as `docs/check.md` has it."""
     lines: list[str] = []
     for heading in dict.fromkeys(step.heading for step in STEPS):
-        lines += [f"### {heading}", "", "| step | expected | mend |", "|---|---|---|"]
+        lines += [f"### {heading}", "", "| step | expected | fix |", "|---|---|---|"]
         for step in STEPS:
             if step.heading == heading:
                 name, expects = (
@@ -455,12 +455,12 @@ def page() -> list[str]:
 
 
 def mending(step: Step) -> str:
-    if not step.mend:
+    if not step.fix:
         return "*reported*"
     page, section = step.see
     file = page.removeprefix("docs/")
     anchor = section.lower().replace("`", "").replace(".", "").replace(" ", "-")
-    return f"{step.mend} ([{section.replace('`', '')}]({file}#{anchor}))"
+    return f"{step.fix} ([{section.replace('`', '')}]({file}#{anchor}))"
 
 
 def test_the_page_lists_the_steps_as_they_are() -> None:
