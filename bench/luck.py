@@ -200,8 +200,8 @@ def _draws(cells: dict[Cell, list[Block]]) -> tuple[str, list[str]]:
     single, block = (max(0.0, *(getattr(each, name).value for each in found.values())) for name in ("single", "block"))
     sure = [_named(cell) for cell, each in found.items() if each.block.low > 0]
     lead = (
-        f"**Without the luck in draws a verdict needs at most {_percent(single)} % fewer single matches, and at most"
-        f" {_percent(block)} % fewer blocks. The interval for blocks is above 0 {f'in {listed(sure)}' if sure else 'nowhere'}.**"
+        f"**If the luck in draws is subtracted, a verdict needs at most {_percent(single)} % fewer single matches, and at most"
+        f" {_percent(block)} % fewer blocks. The whole interval for blocks is above 0 {f'in {listed(sure)}' if sure else 'nowhere'}.**"
     )
     rows = []
     for cell, each in found.items():

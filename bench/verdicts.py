@@ -221,16 +221,17 @@ def _deviation(values: Sequence[float], weights: Sequence[float]) -> float:
 
 HEAD = """# How often a verdict is wrong
 
-Simulated comparisons, written by `make verdicts`; [What a verdict means](compare.md) explains the test.
-*alpha* is the share of "better" between equal versions, *beta* the share of "not better" if the difference is the margin; both should be 0.05.
-The number after ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, where it is the margin.
-*Tests* is the number of simulated comparisons for each figure.
+These are the results of simulated comparisons; `make verdicts` writes this page. [What a verdict means](compare.md) explains the test.
+*alpha* is the share of comparisons between equal versions that end with "better".
+*beta* is the share of comparisons that end with "not better" although the difference is the margin. Both should be 0.05.
+The number after ± is one standard error. *Covers* is the share of 95 % intervals that contain the difference, in the comparisons in which it is the margin.
+*Tests* is the number of simulated comparisons behind each figure.
 
 """
 OTHERS = """
 ## Other likelihood ratios
 
-Each cell has alpha, beta, and the mean number of blocks if the new version is better. Where it is better by more than the margin, there is no alpha.
+Each cell gives alpha, beta, and the mean number of blocks when the new version is better. There is no alpha where the new version is better by more than the margin.
 """
 MOST = 0.055
 """The largest acceptable alpha and beta if blocks do not depend on each other."""
