@@ -1,1 +1,1 @@
-"""The entrances for agents: sockets, HTTP/2, gRPC's server, and the check of tokens."""
+"""The entrances for agents: sockets, HTTP/2, gRPC's server, and the checking of tokens."""

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 1024
 """The size below which a frame that does not complete a message counts as useless."""
 COMPRESSED_COST = 4
-"""The cost of a compressed message in useless frames; each message to the peer earns the same number."""
+"""The cost of a compressed message, in useless frames; each message sent to the peer earns the same number."""
 _PREFIX = struct.Struct(">BI")
 """The prefix of a message: a compression flag, and the size of the message."""
 
 
 class Broken(Exception):
-    """The peer has broken the rules of HTTP/2. The code and the text go into the final frame of the connection."""
+    """The peer has broken the rules of HTTP/2. The code and the text go into the connection's final frame."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -51,10 +51,11 @@ class Aborted(Exception):
 
 
 class Http2Call:
-    """A call, with messages in both directions.
+    """A gRPC call on an HTTP/2 connection, with messages in both directions.
 
     Attributes:
-        cancel: a function called once when the peer has cancelled the call or has disconnected.
+        cancel: a function called when the call ends without its handler, because the peer has cancelled it or has
+            broken a rule, the connection is gone, or the peer's time limit has passed.
         when_free: a function called when `is_free` becomes True.
         number: the number of its stream.
         is_over: True when the final status has been sent, or can no longer be sent.
@@ -109,7 +110,7 @@ class Http2Call:
             self._pump()
 
     async def drained(self) -> None:
-        """Wait until `is_free`."""
+        """Wait until `is_free` is True, or the call is over."""
         while self._unsent and not self.is_over:
             if self._drained is None or self._drained.done():
                 self._drained = asyncio.get_running_loop().create_future()
@@ -174,7 +175,7 @@ class Http2Call:
     # for the connection
 
     def take(self, flags: int, data: bytes, size: int) -> None:
-        """Handle the data of a frame whose `size` counts against the window."""
+        """Handle the data of a frame; the frame's `size`, including its padding, counts against the window."""
         if self._is_half_closed:
             self.reset(STREAM_CLOSED)
             return
@@ -242,7 +243,7 @@ class Http2Call:
         self.lose()
 
     def refuse(self, status: int) -> None:
-        """Answer a request that is not a gRPC call with an HTTP status."""
+        """Answer the request with an HTTP status, because it is not a gRPC call."""
         self._connection.transport.write(frames.http_status(self.number, status) + self._stop_frame())
         self._close()
 
@@ -278,7 +279,7 @@ class Http2Call:
             return None
 
     def _make_room(self) -> None:
-        """Let the peer send more once its earlier data has been read, so that at most one window of it is in memory."""
+        """Let the peer send more once its earlier data has been read, so that memory holds at most one window of it."""
         if self._room < WINDOW // 2 and not self._is_half_closed and self._trailers is None and not self.is_over:
             self._connection.transport.write(frames.window_update(self.number, WINDOW - self._room))
             self._room = WINDOW
@@ -310,7 +311,7 @@ class Http2Call:
             connection.transport.write(last)
 
     def _stop_frame(self) -> bytes:
-        """Return the frame after the end of the call, which tells a peer that is still sending to stop."""
+        """Return the frame that tells the peer to stop sending to an ended call; empty if it has finished sending."""
         return b"" if self._is_half_closed else frames.reset(self.number, NO_ERROR)
 
     def _close(self) -> None:
@@ -328,4 +329,4 @@ class Http2Call:
 
 
 def _drop(_: bytes | None) -> None:
-    """Drop a message. This replaces the listener of a call that has stopped listening; messages are not even parsed."""
+    """Drop a message. This function replaces a call's listener when listening stops; messages are then not parsed."""

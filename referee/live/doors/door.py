@@ -1,4 +1,4 @@
-"""Doors for agents: the service Play, tokens, and a socket for a single seat."""
+"""Doors for agents: the method Play, the tokens of seats, and a socket for a single seat."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 IDLE_MILLISECONDS = 10_000
 """The maximum time that a connection may stay open without a call. Agents make their call at once.
 
-Each connection takes a file descriptor, and gRPC cannot limit the number of connections of a peer.
+Each connection takes a file descriptor, and gRPC cannot limit how many connections a peer has.
 """
 STOP_SECONDS = 0.5
 """The time allowed for calls to end when the server stops: a match's last messages may still be in transit."""
@@ -46,7 +46,7 @@ class Doorkeeper:
     """Admits agents to seats by their tokens."""
 
     def __init__(self, lobby: Lobby | None = None) -> None:
-        """Begin without seats; `lobby` is the waiting room of streams without a Join."""
+        """Begin without seats; `lobby` is the waiting room for streams that have not sent a Join."""
         self._seats: dict[str, AgentSeat] = {}
         self._lobby = lobby or Lobby()
 
@@ -59,7 +59,7 @@ class Doorkeeper:
         self._seats.pop(seat.token, None)
 
     async def play(self, call: Call) -> None:
-        """Serve a call of Play; its Join must contain the token of a seat."""
+        """Serve a call to Play; its Join must contain the token of a seat."""
         join = await self._read_join(call)
         seat = self._seats.get(join.token)
         if seat is None:
@@ -148,7 +148,7 @@ class Door:
 
 
 class SeatDoor(Door):
-    """A door to one seat, and to nothing else. A box shows its socket to the agent under another path."""
+    """A door to one seat, and to nothing else. A box shows the door's socket to the agent under a different path."""
 
     def open(self, seat: AgentSeat) -> None:
         """Start accepting calls from the seat's agent."""
@@ -159,7 +159,7 @@ class SeatDoor(Door):
         seat.joined.add_done_callback(self._shut)
 
     def _shut(self, _: object) -> None:
-        """Accept no more connections: an agent that has joined needs no other one, and each takes a file descriptor.
+        """Accept no more connections: an agent that has joined needs no second one, and each takes a file descriptor.
 
         Connecting requires write permission on the socket, even for its owner; see unix(7). Open connections stay open.
         """

@@ -30,12 +30,12 @@ MOST = (1 << 31) - 1
 MAX_DETAILS_CHARACTERS = 1000
 """The maximum length of the text in a final status, which must fit into a frame after escaping."""
 HEAD = struct.Struct(">HBBBI")
-"""The header of a frame: its size (as two bytes and one), its type, its flags and its stream."""
+"""The header of a frame: the frame's size (as two bytes and then one), type, flags and stream."""
 WORD = struct.Struct(">I")
 SETTING = struct.Struct(">HI")
 _TIMEOUT = re.compile(rb"([0-9]{1,8})([HMSmun])")
 _UNIT_SECONDS = {b"H": 3600.0, b"M": 60.0, b"S": 1.0, b"m": 1e-3, b"u": 1e-6, b"n": 1e-9}
-"""Units of `grpc-timeout`."""
+"""The length of each unit of `grpc-timeout`, in seconds."""
 _AS_IS = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 """The characters that need no escape in `grpc-message`."""
 
@@ -57,7 +57,7 @@ def window_update(number: int, more: int) -> bytes:
 
 
 def field(name: bytes, value: bytes) -> bytes:
-    """Return a header as a literal (RFC 7541, 6.2.2)."""
+    """Return a header encoded as a literal (RFC 7541, 6.2.2)."""
     return b"\0" + _string(name) + _string(value)
 
 
@@ -75,7 +75,10 @@ def _string(text: bytes) -> bytes:
 
 
 NO_TABLE = b"\x20"
-"""The bytes that set the header table's size to 0, so each block stands alone. A peer that has shrunk its table waits for them."""
+"""The byte that sets the header table's size to 0, so that each block of headers stands alone.
+
+A peer that has shrunk its table waits for this byte.
+"""
 BEGIN = (
     NO_TABLE
     + b"\x88"
@@ -91,7 +94,7 @@ def http_status(number: int, status: int) -> bytes:
 
 
 def trailers(code: grpc.StatusCode, text: str) -> bytes:
-    """Return the block of the final status, without the headers that precede it."""
+    """Return the header block of a call's final status, without the headers that precede it."""
     status = field(b"grpc-status", str(code.value[0]).encode())
     if not text:
         return status

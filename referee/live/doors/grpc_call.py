@@ -1,4 +1,4 @@
-"""A call of Play that the gRPC library serves, for remote agents over TCP."""
+"""A call to Play that the gRPC library serves, for remote agents that connect over TCP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.seats.agent.Call`). Writing needs no task, because gRPC's callbacks drive it.
+    """A call that the gRPC library serves (see `referee.live.seats.agent.Call`).
+
+    Writing needs no task, because gRPC's callbacks drive it.
 
     Attributes:
         when_free: a function called when `is_free` becomes True.
@@ -36,7 +38,11 @@ class GrpcCall:
         return data if isinstance(data, bytes) else None  # grpc.aio.EOF
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
+        """Pass each message to `receive` as it arrives, and None after the last.
+
+        Returns:
+            A function that stops listening.
+        """
 
         async def read_on() -> None:
             while (data := await self.read()) is not None:

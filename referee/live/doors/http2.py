@@ -57,9 +57,12 @@ from referee.terminal import visible
 MAX_HEADER_BYTES = 16_384
 """The maximum size of a call's headers, as RFC 9113 measures it: with 32 extra bytes for each header."""
 MAX_BLOCK_BYTES = 32_768
-"""The maximum size of headers, packed or unpacked. Larger ones end the connection, as later headers depend on them."""
+"""The maximum size of headers, packed or unpacked. Larger ones end the connection, because later headers need them."""
 MAX_TABLE_SIZE_UPDATES = 2
-"""The maximum number of changes to the table's size at the start of a block (RFC 7541, 4.2): each takes one byte, but is slow."""
+"""The maximum number of changes to the header table's size at the start of a block (RFC 7541, 4.2).
+
+A change takes only one byte, but handling it is slow.
+"""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
 """The cost of a call in useless frames, and the number of header bytes that cost as much as one frame."""
 
@@ -84,12 +87,12 @@ class Transport(Protocol):
         ...
 
     def close(self) -> None:
-        """End the connection; calls `Http2Connection.lost`."""
+        """End the connection, and call `Http2Connection.lost`."""
         ...
 
 
 class Service(Protocol):
-    """Handles the calls of connections, and bounds their total cost."""
+    """Handles the calls that peers make on connections, and bounds the total cost of all peers."""
 
     max_message_bytes: int
     max_calls: int
@@ -108,7 +111,7 @@ class Service(Protocol):
         ...
 
     def earn(self) -> None:
-        """Extend the allowance, because a message is sent to a peer, which answers with window updates and pings."""
+        """Extend the allowance, because a message to a peer is answered with window updates and pings."""
         ...
 
 
@@ -428,7 +431,7 @@ def _is_malformed(headers: Sequence[tuple[bytes, bytes]]) -> bool:
 
 
 def _http_refusal(fields: Mapping[bytes, bytes]) -> int | None:
-    """Return the HTTP status for a request that is not a gRPC call, as gRPC's servers do; None for a gRPC call."""
+    """Return the HTTP status with which gRPC's servers refuse a request that is no gRPC call; None for a gRPC call."""
     if fields[b":method"] != b"POST":
         return 405  # Method Not Allowed
     if not fields.get(b"content-type", b"").startswith(b"application/grpc"):

@@ -29,7 +29,7 @@ Messages wait elsewhere: see `Http2Call.is_free`.
 ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
 """The number of useless frames accepted on all connections together, and the period to which this number applies."""
 EARNED = 4
-"""The number of frames that a message to a peer earns, because clients answer with window updates and pings."""
+"""The number of useless frames that a message to a peer earns, because clients answer with window updates and pings."""
 CONNECTION_COST = 10
 """The cost of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
@@ -37,7 +37,7 @@ PAUSE_SECONDS = 1.0
 _CHUNK = 65_536
 
 Play = Callable[[Http2Call], Awaitable[None]]
-"""A function that serves a call to its end."""
+"""A function that serves a call until the call ends."""
 
 
 class Listener:
@@ -157,7 +157,7 @@ class Listener:
         return True
 
     def earn(self) -> None:
-        """Extend the allowance, because a message is sent to a peer."""
+        """Extend the allowance, because a message is being sent to a peer."""
         self._left = min(self._allowance, self._left + EARNED)
 
     # connections
@@ -225,7 +225,7 @@ class _Wire:
         self._look = self._loop.call_later(idle_seconds, self._look_whether_idle)
 
     def write(self, data: bytes) -> None:
-        """Send bytes; the rest waits if the socket does not take all of them."""
+        """Send bytes; those that the socket does not take now wait."""
         if self._is_closed:
             return
         if self.is_clear:
@@ -245,7 +245,7 @@ class _Wire:
             self.close()
 
     def close(self) -> None:
-        """End the connection; calls that are being served are cancelled."""
+        """End the connection, and cancel the calls that are being served on it."""
         if self._is_closed:
             return
         self._is_closed = True

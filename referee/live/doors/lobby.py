@@ -17,17 +17,17 @@ from referee.live.seats.agent import Call
 JOIN_SECONDS = 10.0
 """The time allowed for a stream to send its Join."""
 MAX_WAITING_PER_PEER = 128
-"""The maximum number of a peer's streams without a Join."""
+"""The maximum number of one peer's streams that have not sent a Join."""
 MAX_WAITING = 512
-"""The maximum number of all peers' streams without a Join."""
+"""The maximum number of all peers' streams that have not sent a Join."""
 
 
 class Lobby:
     """The streams that have not sent a Join yet; they take no resources from the seats.
 
-    A newcomer always gets in. If there is no room, a stream is ended: the oldest of the same peer if that peer has too
-    many, otherwise the oldest of the peer with the most streams. Agents send their Join at once, so a stream that waits
-    for a long time is not an agent's.
+    A newcomer always gets in. If there is no room, a stream is ended: the oldest stream of the newcomer's peer if that
+    peer has too many, otherwise the oldest stream of the peer that has the most. Agents send their Join at once, so a
+    stream that waits for a long time is not an agent's.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class CallLimit:
         Args:
             count: the maximum number of calls.
             who: the word for the callers in a refusal, such as `spectators`.
-            of_one: the maximum number for one caller; `count` if None.
+            of_one: the maximum number of calls by one caller; None for `count`.
         """
         self._count = count
         self._who = who

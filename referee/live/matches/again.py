@@ -38,13 +38,13 @@ class Reaction:
     actions: Sequence[Action]
     """The agent's answer; empty if there is none."""
     refused: Sequence[str]
-    """The reasons for refusing earlier answers to the question."""
+    """The reasons why the agent's earlier answers to the question were refused."""
     seconds: float | None
     """The time from sending the question to the answer; None without an answer."""
     is_late: bool
     """True if the agent did not answer in time."""
     fault: Fault | None
-    """The fault that ends the questions; None if there is none."""
+    """The fault of the agent, after which no more questions are asked; None if there is none."""
     log: str
     """The agent's output since the previous question."""
     is_same: bool
@@ -79,7 +79,7 @@ async def ask_again(
 
     Raises:
         StartFailed: if the agent does not start or join.
-        MatchVoid: if its box cannot be built, or a message from the agent makes the referee fail.
+        MatchVoid: if the agent's box cannot be built, or a message from the agent makes the referee fail.
     """
     seat = decisions[0].question.seat
     place = AgentSeat(seat, may_come_back=False)
@@ -113,7 +113,7 @@ async def ask_again(
 
 
 class _Questions:
-    """Takes the place of a match's driver for an `AgentSeat`, and puts one question at a time."""
+    """Takes the place of a match's driver for an `AgentSeat`, and asks one question at a time."""
 
     def __init__(self, plan: MatchPlan, place: AgentSeat, process: AgentProcess, *, with_clock: bool) -> None:
         self.plan = plan
@@ -197,10 +197,10 @@ class _Questions:
         return Reject(self._place.seat, number, refused.refusal, refused.rule, refused.message, self._strikes, left)
 
     def _compare(self, decision: PastDecision, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
-        """Compare an answer with that of the match, action by action; note the actions that the match would have dropped.
+        """Compare an answer with the one in the match, action by action; note which actions would have been dropped.
 
         Returns:
-            The number of actions in the match's answer after the end of this one; None if the answers differ.
+            The number of actions in the match's answer after the last action of this one; None if the answers differ.
         """
         if list(refused) != decision.refused:
             return None
@@ -265,6 +265,6 @@ class _Questions:
         return self._fault is not None
 
     def void(self, reason: str) -> None:
-        """Note that a message of the agent has made the referee fail."""
+        """Note that a message from the agent has made the referee fail."""
         self._failure = MatchVoid(reason)
         self.fault(self._place.seat, Fault(Outcome.PROTOCOL, reason))

@@ -33,7 +33,7 @@ def pack(folder: Path, without: Sequence[Path] = (), max_entries: int = MAX_ENTR
 
     Args:
         folder: the folder.
-        without: files and folders to leave out, and links to them.
+        without: files and folders to leave out, together with links to them.
         max_entries: the maximum number of files, folders and links.
 
     Raises:
@@ -95,7 +95,7 @@ def unpack(packed: bytes, place: Path) -> Path:
     """Unpack an archive into a shared folder, unless another process already has; return the archive's folder there.
 
     Raises:
-        BadBundle: if it cannot be unpacked.
+        BadBundle: if the archive cannot be unpacked.
     """
     folder = place / hashlib.sha256(packed).hexdigest()
     try:

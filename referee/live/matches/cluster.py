@@ -1,7 +1,7 @@
 """The machines of a Ray cluster, and the slots on them, each of which plays one match at a time.
 
-Ray places the slots, starts their processes and carries their messages. This module counts the slots of each machine, and plays a
-match again elsewhere if its machine goes away. It imports Ray only when it joins a cluster.
+Ray places the slots, starts their processes and carries their messages. This module counts the slots of each machine,
+and plays a match again elsewhere if its machine goes away. It imports Ray only when it joins a cluster.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TICK_SECONDS = 1.0
 LOOK_SECONDS = 3.0
 """The time between two checks of the list of machines."""
 SPARE_SECONDS = 300.0
-"""The time allowed for a slot in addition to that of its match: to receive the bots, and to replace a worker."""
+"""The time that a slot has in addition to that of its match: to receive the bots, and to replace a worker."""
 NOBODY_SECONDS = 60.0
 """The time that a run waits for a slot when no machine has one."""
 CLOSE_SECONDS = 10.0
@@ -47,7 +47,7 @@ MAX_START_FAILURES = 3
 LAG_WINDOW = 10
 """The number of recent matches on a machine that are checked for lag."""
 MAX_LAGGED = 5
-"""The number of lagged matches (`Result.lagged`) among the last `LAG_WINDOW` that costs the machine a slot."""
+"""The number of lagged matches (`Result.lagged`) among a machine's last `LAG_WINDOW` that costs the machine a slot."""
 _REASON_CHARACTERS = 300
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 
@@ -92,7 +92,7 @@ class Job(Generic[T]):
     max_seconds: float | None
     """The maximum duration; None if it is unknown."""
     lost: int = 0
-    """The number of slots that died or fell silent while they played it."""
+    """The number of slots that died or fell silent while they were playing the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +110,16 @@ class Machine:
     """A machine of the cluster."""
 
     node: str
-    """Ray's id of the machine."""
+    """Ray's id for the machine."""
     name: str
     most: int
     """The maximum number of its slots."""
     refused: str = ""
-    """The reason why it gets no slots; empty if it may have some."""
+    """The reason why the machine gets no slots; empty if it may have some."""
     failures: int = 0
-    """The number of failed starts of its slots in a row."""
+    """How many times in a row a slot has failed to start on the machine."""
     late: deque[bool] = field(default_factory=lambda: deque(maxlen=LAG_WINDOW))
-    """For each of its latest matches, True if it was lagged."""
+    """For each of the machine's latest matches, True if the match was lagged."""
     said: set[str] = field(default_factory=set)
 
 
@@ -130,11 +130,11 @@ class _Actor(Generic[T]):
     machine: Machine
     handle: Any
     waits: Any
-    """Ray's promise of its next answer; None if it is idle."""
+    """Ray's promise of the slot's next answer; None if the slot is idle."""
     job: Job[T] | None = None
     begun: bool = False
     ticks: int = 0
-    """The number of ticks since its last order."""
+    """The number of ticks since the slot was last given an order."""
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def check_address(address: str, reach_seconds: float = REACH_SECONDS) -> None:
     """Check that a cluster answers at an address within `reach_seconds`, because Ray would wait for minutes.
 
     Raises:
-        ClusterError: if it is not an address, or no cluster answers there.
+        ClusterError: if the text is not an address, or no cluster answers there.
     """
     if address in (LOCAL, AUTO):
         return
@@ -252,7 +252,7 @@ def _ray() -> Any:
 def share(what: object) -> object:
     """Store an object in the joined cluster; return a reference to it for slots on any machine.
 
-    Ray replaces a reference among a slot's arguments with the object.
+    If a reference is among a slot's arguments, Ray replaces it with the object.
     """
     return _ray().put(what)
 
@@ -333,7 +333,7 @@ class Crew(Generic[T]):
                 pass
 
     def forget(self) -> None:
-        """End all running jobs. Call it after leaving `play` before its end; the next call starts afresh."""
+        """End all running jobs. Call this after leaving `play` early; the next call of `play` then starts afresh."""
         self._again.clear()
         for actor in self._busy():
             self._drop(actor)
@@ -347,7 +347,7 @@ class Crew(Generic[T]):
             self._drop(actor)
 
     def note_lag(self, machine: Machine, *, lagged: bool) -> None:
-        """Note the lag of a match on a machine; too many lagged matches cost the machine a slot, but never the last."""
+        """Note whether a match was lagged; too many lagged matches cost a machine a slot, but never its last one."""
         machine.late.append(lagged)
         if sum(machine.late) < MAX_LAGGED:
             return
@@ -373,7 +373,7 @@ class Crew(Generic[T]):
         actor.waits = actor.handle.play.remote(*job.arguments)
 
     def _hear(self) -> Iterator[Done[T]]:
-        """Wait at most a tick for an answer; yield finished jobs, and replace lost slots."""
+        """Wait at most one tick for an answer; yield finished jobs, and replace lost slots."""
         self._look()
         waiting = {actor.waits: actor for actor in self._actors if actor.waits is not None}
         wait = max(0.0, min(self._next_tick, self._next_look) - time.monotonic())
@@ -427,7 +427,7 @@ class Crew(Generic[T]):
             yield from self._lose(actor, f"nothing was heard of it for {actor.ticks * TICK_SECONDS:g} s")
 
     def _lose(self, actor: _Actor[T], reason: str) -> Iterator[Done[T]]:
-        """Remove a slot that has died or is silent; its job is played again, or given back."""
+        """Remove a slot that has died or is silent; its job is played again, or given back to the caller."""
         machine, job = actor.machine, actor.job
         self._drop(actor)
         # Idle slots on the machine are dropped, too, because the machine itself may have died.
@@ -483,7 +483,7 @@ class Crew(Generic[T]):
         self._check_somebody_plays()
 
     def _start_slots(self) -> None:
-        """Start slots, each on the machine that has the fewest."""
+        """Start missing slots, each on the machine that has the fewest slots."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         while self._most is None or len(self._actors) < self._most:
@@ -535,7 +535,7 @@ class Crew(Generic[T]):
 
 
 def forget_main() -> None:
-    """Keep a slot's workers from importing Ray's main program, which would take half a second for nothing."""
+    """Keep a slot's workers from importing Ray's main program, which would waste half a second."""
     with suppress(AttributeError):
         del sys.modules["__main__"].__file__
 

@@ -1,6 +1,6 @@
 """Play a series, or a round of a tournament, on the machines of a cluster, with the same results as `play_series`.
 
-Each slot has a worker like those of `play_series`. Records travel as bytes, and this machine names them.
+Each slot has a worker like those of `play_series`. Records are sent back as bytes, and this machine gives them names.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from referee.version import installed_version
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """The files and limits of players that are commands, to start them in sandboxes on other machines."""
+    """What other machines need to start a series' commands in sandboxes: files, limits and runtimes."""
 
     files: bytes
-    """Their working folder, packed; see `bundle.pack`."""
+    """The working folder of the commands, packed; see `bundle.pack`."""
     limits: ResourceLimits
-    """The limits of each player."""
+    """The limits of each command's sandbox."""
     runtimes: Sequence[Path]
-    """Runtimes that they need; a machine must have them in the same folders."""
+    """The runtimes that the commands need; each machine must have them in the same folders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ class _Reply:
 
 
 class SeriesSlot:
-    """A slot; see `referee.live.matches.cluster.Slot`."""
+    """A slot that plays the matches of a series; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, series: MatchSource, dogana: str, party: Party | None) -> None:
-        """Prepare to play matches of a series; `dogana` is the version of Dogana that the caller has."""
+        """Prepare to play matches of a series; `dogana` is the caller's version of Dogana."""
         self._series = series
         self._dogana = dogana
         self._party = party
@@ -124,7 +124,7 @@ class SeriesSlot:
         """Do nothing, because no match of a series has to be played alone."""
 
     def close(self) -> None:
-        """End the worker, and give up the folder."""
+        """End the worker, and give up the share in the temporary folder."""
         if self._worker is not None:
             self._worker.process.terminate()
             self._worker.stop()
@@ -141,11 +141,11 @@ def play_on_cluster(
         address: the address of the cluster; see `referee.live.matches.cluster.joined`.
         workers: the maximum number of concurrent matches; None for one per processor of the cluster.
         tell: a function called with remarks about machines.
-        party: the files and limits of its commands; None without commands.
+        party: what other machines need to start the commands of the series; None if there are no commands.
 
     Raises:
         ClusterError: if the cluster cannot be joined, or cannot play.
-        SeriesError: if a match cannot be played or written, or an existing record is not of this series.
+        SeriesError: if a match cannot be played or written, or an existing record is invalid or of another series.
     """
     ends = dict[int, FinishedMatch]()
     yielded = 0

@@ -31,11 +31,11 @@ class Conversation:
     Attributes:
         player: the command that started the agent.
         process: the process of the agent.
-        token: its token for joining.
+        token: the agent's token for joining.
         streams: the number of streams that the agent has opened.
-        first_seconds: the time from its start to its first message; 0 until then.
-        transcript: the last messages in both directions, each with its sender, `referee` or `bot`; a text stands for
-            the end of the stream.
+        first_seconds: the time from the agent's start to its first message; 0 until that message.
+        transcript: the last messages in both directions, each with its sender, `referee` or `bot`; a text in place of a
+            message says that the referee ends the stream.
     """
 
     def __init__(self, player: Command) -> None:
@@ -149,7 +149,7 @@ class Conversation:
         return bool(self._inbox)
 
     async def exit(self, seconds: float) -> str:
-        """Wait for the agent to end; describe its end, or return an empty text if it does not end in time."""
+        """Wait for the agent to end; describe how it ended, or return an empty text if it does not end in time."""
         await asyncio.wait([self._exited], timeout=seconds)
         return self._exited.result() if self._exited.done() else ""
 
@@ -159,7 +159,7 @@ async def conversation(player: Command) -> AsyncIterator[Conversation]:
     """Start an agent for a conversation, and end all its processes afterwards.
 
     Raises:
-        CannotIsolate, CannotStart: if it cannot be started.
+        CannotIsolate, CannotStart: if the agent cannot be started.
     """
     sweep()
     talk = Conversation(player)

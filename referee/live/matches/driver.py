@@ -1,15 +1,16 @@
-"""The driver of a match: it carries out the effects of the match machine, and passes it events with their times.
+"""The driver of a match carries out the match machine's effects, and passes events with their times to the machine.
 
 Its duties, in the order of each effect list (`referee/match/effects.py`):
 
 1. `AppendLine`: all lines of the list are in the record file before any other effect is carried out.
-2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: passed to the seat. The seat calls `MatchDriver.sent` when it passes
-   a question to the transport: from then on the agent's time runs.
+2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: these are passed to the seat. The seat calls
+   `MatchDriver.sent` when it passes a question to the transport; the agent's time runs from then on.
 3. `Show`: spectators get each action and observation that is new to them.
 4. `Finish`: all seats and spectators get the result, and the match is done.
 
-Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` measures how long an answer may have waited
-unread. An exception in this module or in the rules is the referee's fault: the match is void, whatever the agents did.
+Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` measures how long an answer may
+have waited unread. An exception in this module or in the rules is the referee's fault: the match is void, whatever the
+agents did.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The errors of a full disk, which are not our fault."""
+"""The error codes for a full disk, which is not the referee's fault."""
 
 _READING_SECONDS = 0.3
-"""The time for which the referee reads on after a deadline; an answer that arrived in time may still be unread."""
+"""How long the referee reads on after a deadline, because an answer that arrived in time may still be unread."""
 
 
 class MatchVoid(DoganaError):
@@ -73,7 +74,7 @@ class AgentConnection(Protocol):
     may_come_back: bool
 
     def ask(self, decision: Decision) -> None:
-        """Send a decision; call `MatchDriver.sent` when the transport gets it."""
+        """Send a decision to the agent, and call `MatchDriver.sent` when the transport gets it."""
         ...
 
     def reject(self, reject: Reject) -> None:
@@ -106,7 +107,7 @@ class AgentConnection(Protocol):
 
 
 Watcher = Callable[[Happened], None]
-"""A spectator's callback, which is called at once, and after each event that spectators may know of."""
+"""A spectator's callback, which is called when the spectator arrives, and after each event that spectators may see."""
 
 
 class MatchDriver:
@@ -131,7 +132,7 @@ class MatchDriver:
 
         Args:
             plan: the plan of the match.
-            chance: the chance of the match, after the draws for the set-up.
+            chance: the source of the match's chance, after the draws for the set-up.
             state: the first state of the match.
             house: the house bots by seat.
             connections: the connections of all other seats.
@@ -159,7 +160,7 @@ class MatchDriver:
     # events
 
     def start(self, absent: Mapping[Seat, Fault]) -> None:
-        """Begin the match without the `absent` seats; return when all seats to act have been asked.
+        """Begin the match without the `absent` seats; return when all seats that must act have been asked.
 
         Raises:
             NoStatistics: if there are agents, and this kernel lacks the statistics for timing them.
@@ -172,7 +173,7 @@ class MatchDriver:
         self._handle(lambda now: self._match.start(now, absent))
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start timing a seat, because the transport gets its question now."""
+        """Start timing a seat, because its question is about to be passed to the transport."""
         self._match.sent(seat, number, self._loop.time())
         if self._lateness is not None:
             self._heard[seat] = self._lateness.sample()
@@ -220,7 +221,7 @@ class MatchDriver:
         Args:
             reason: the reason; the agents get it, too.
             hint: advice for the person who started the match; nobody else gets it, as it may name files.
-            cause: the error that caused it; None if there is none.
+            cause: the exception that caused the failure; None if there is none.
         """
         if self.done.done():
             return
@@ -233,7 +234,11 @@ class MatchDriver:
             connection.void(reason)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Show a spectator the current state and all later events; return a function that stops this."""
+        """Show a spectator the current state and all later events.
+
+        Returns:
+            A function that stops showing the match to the spectator.
+        """
         self._watchers.append(watcher)
         self._match.is_watched = True
         seen = self._match.state.observation(None)

@@ -45,7 +45,7 @@ class FixtureMatches:
         return self.fixtures[number].name
 
     def must_start(self, number: int) -> bool:
-        """Return whether the tournament stops if a bot does not start in this match, as in an entrant's first match."""
+        """Return True if this is an entrant's first match; the tournament stops if a bot does not start in it."""
         return self.fixtures[number].name in self.first_matches
 
 
@@ -53,8 +53,8 @@ def match_plan(tournament: TournamentPlan, fixture: Fixture) -> MatchPlan:
     """Return the plan of a match.
 
     Raises:
-        UnknownGame: if its game is not installed.
-        SetupError: if its game cannot be played with these seats or options.
+        UnknownGame: if the game of the match is not installed.
+        SetupError: if this game cannot be played with this number of seats or with these options.
     """
     terms = tournament.games[fixture.game]
     game = find(terms.name)

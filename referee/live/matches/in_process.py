@@ -40,7 +40,7 @@ def play_in_process(
     options: Mapping[str, object] | None = None,
     record: Path | None = None,
 ) -> Result:
-    """Play one match in this process, without a wire or a clock, and return its result.
+    """Play one match in this process, without a connection or a clock, and return its result.
 
     With the same seed, the same bots play the same match again, unless a policy draws random numbers of its own.
 
@@ -52,7 +52,7 @@ def play_in_process(
         record: the file for the record, which can be verified like any other record.
 
     Raises:
-        InProcessError: if a house bot does not exist or does not play the game, or the seed is out of range.
+        InProcessError: if a house bot does not exist or cannot play the game, or the seed is out of range.
         UnknownGame: if the game does not exist.
         SetupError: if the number of seats or an option is wrong.
         MatchVoid: if a bot raises an exception or gives an illegal answer; the text names the bot and the decision.
@@ -77,7 +77,7 @@ def play_in_process(
 
 
 def _seated(game: Game, bot: Bot) -> Callable[[Game, Setup, str, Seat], HouseBot]:
-    """Return a factory of the bot for a seat."""
+    """Return a function that makes the bot for a seat."""
     if not isinstance(bot, str):
         return lambda game, setup, match_id, seat: _PolicyBot(bot)
     try:

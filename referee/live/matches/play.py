@@ -44,7 +44,7 @@ class House:
     """A seat for a house bot in this process."""
 
     bot: Callable[[Game, Setup, str, Seat], HouseBot]
-    """The factory of the bot, with the arguments of `HouseBot.__init__`."""
+    """A function that makes the bot; it takes the arguments of `HouseBot.__init__`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,15 @@ class Command:
     """A seat for an agent that the referee starts."""
 
     argv: Sequence[str]
-    """The program and its arguments."""
+    """The agent's program and its arguments."""
     environment: Mapping[str, str]
-    """Its environment variables; DOGANA_ADDRESS and DOGANA_TOKEN are added."""
+    """The agent's environment variables; DOGANA_ADDRESS and DOGANA_TOKEN are added."""
     folder: Path | None = None
-    """Its working folder; None for the referee's own."""
+    """The agent's working folder; None for the referee's own."""
     join_seconds: float = 10.0
-    """The time allowed for it to join."""
+    """The time allowed for the agent to join."""
     sandbox: Sandbox | None = None
-    """Its sandbox; None to let it run with the rights of this process."""
+    """The agent's sandbox; None to let the agent run with the rights of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,23 +70,24 @@ class HouseProcess:
     word: str
     """The name of the bot with its options, as in ``search:seconds=1``."""
     join_seconds: float = 10.0
-    """The time allowed for it to join."""
+    """The time allowed for the bot to join."""
 
     def command(self) -> Command:
-        """Return the command that starts it with the Python and the environment of this process.
+        """Return the command that starts the bot with the Python and the environment of this process.
 
-        Without ``-P``, a file in this process's folder with the name of a module would be imported instead of that module.
+        Without ``-P``, a file in this process's folder that has a module's name would be imported instead of that
+        module.
         """
         argv = [sys.executable, "-P", "-m", "house_bots", self.word]
         return Command(argv, dict(os.environ), None, self.join_seconds)
 
 
 def house_player(word: str, join_seconds: float = 10.0) -> House | HouseProcess:
-    """Return the player for a house bot, which plays in this process, or in its own process if it thinks.
+    """Return the player for a house bot: a bot that thinks plays in a process of its own, any other in this process.
 
     Args:
-        word: its name, with its options, as in `search:seconds=1`.
-        join_seconds: the time allowed for its process to join.
+        word: the bot's name, with its options, as in `search:seconds=1`.
+        join_seconds: the time allowed for the bot's own process to join.
 
     Raises:
         UnknownHouseBot: if there is no such house bot.
@@ -102,14 +103,14 @@ class Remote:
     """A seat for a remote agent."""
 
     join_seconds: float = 600.0
-    """The time allowed for it to join."""
+    """The time allowed for the agent to join."""
 
 
 class InProcess(AgentConnection, Protocol):
     """A player in this process that answers later, such as a person; its answers go to the driver."""
 
     def begin(self, driver: MatchDriver, seat: Seat) -> None:
-        """Take a seat; `driver.answer` takes the answers."""
+        """Take a seat; pass the answers to `driver.answer`."""
         ...
 
 
@@ -124,15 +125,15 @@ class MatchReport:
     record_hash: str
     """The hash of the record's last line; empty without a record."""
     logs: Mapping[Seat, str]
-    """The output of started agents; for their authors only."""
+    """The output of started agents, by seat; it is for their authors only."""
     usages: Mapping[Seat, Usage]
-    """The resources that confined agents used."""
+    """The resources that confined agents used, by seat."""
     telemetry: Mapping[Seat, Mapping[str, KeyValues]]
-    """The telemetry of started agents, and the network time of remote ones, by key; for their authors only."""
+    """The telemetry of started agents, and the network time of remote ones, by seat and key; for their authors only."""
 
 
 NOT_RUN = "exited with status 127"
-"""The exit description of a supervisor that cannot run its agent's program; its output gives the reason."""
+"""How a supervisor's end is described if it cannot run its agent's program; its output gives the reason."""
 
 
 class StartFailed(DoganaError):
@@ -145,7 +146,7 @@ class StartFailed(DoganaError):
 
 @dataclass(slots=True)
 class AgentSeats:
-    """The seats of one match outside this process, and the processes behind them."""
+    """The seats of one match whose agents are outside this process, and the processes of these agents."""
 
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
@@ -153,18 +154,18 @@ class AgentSeats:
     """The sockets of started agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
     last_words: dict[Seat, Fault] = field(default_factory=dict)
-    """The faults with reasons from the agents' own output. They must not be in records, which anybody may read."""
+    """Faults whose reasons come from the agents' own output. They must not be in records, which anybody may read."""
     starved: list[str] = field(default_factory=list)
     """Descriptions of the faults of agents that other processes kept from starting."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
-        """Keep a task until it is done."""
+        """Keep a reference to a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
 
     async def clear(self) -> None:
-        """End all processes, and close their doors."""
+        """End all processes of the agents, and close their doors."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*(process.stop() for process in self.processes.values()))
@@ -191,16 +192,16 @@ async def play_match(
         record: the file to write; it appears when the match is over.
         position_file: the file for the position if a house bot fails; None for a new file in the temporary folder.
         announce: a function called with the seat and its token when a remote agent can join.
-        all_must_start: True to refuse the match if an agent does not start. Otherwise its seat is out from the
-            beginning.
+        all_must_start: True to refuse the match if an agent does not start. Otherwise the seat of such an agent is out
+            from the beginning.
         starved_is_void: True to void the match if an agent does not start because other processes use the processors.
 
     Returns:
         The result, logs and measurements. All processes of agents have ended.
 
     Raises:
-        StartFailed: see `all_must_start`; no file has been written then.
-        MatchVoid: if the referee failed, or for the reason in `starved_is_void`; there is no record then.
+        StartFailed: see `all_must_start`; in this case, no file has been written.
+        MatchVoid: if the referee failed, or for the reason in `starved_is_void`; in this case, there is no record.
         OSError: if the record cannot be written.
     """
     chance = LiveChance(plan.seed)
@@ -264,7 +265,7 @@ async def _fill_seats(
     """Start all agents at once, and wait until each has joined or failed.
 
     Raises:
-        MatchVoid: if a box cannot be built; the starts of the other agents have been cancelled then.
+        MatchVoid: if a box cannot be built; the starts of the other agents have then been cancelled.
     """
     joining = []
     for seat, player in enumerate(players):
@@ -299,13 +300,13 @@ async def start_process(player: Command, socket: Path, token: str) -> AgentProce
     """Start the process of an agent, in a box or with the rights of this process.
 
     Args:
-        player: the command.
-        socket: the referee's socket; in a box it has another path.
+        player: the command that starts the agent.
+        socket: the referee's socket; in a box, it has a different path.
         token: the agent's token for joining.
 
     Raises:
-        CannotStart: if it cannot be started.
-        CannotIsolate: if its box cannot be prepared; that is not the agent's fault.
+        CannotStart: if the process cannot be started.
+        CannotIsolate: if the agent's box cannot be prepared, which is not the agent's fault.
     """
     if player.sandbox is not None:
         return await AgentProcess.start_in(player.sandbox.box(player.argv, player.folder or Path.cwd(), socket, token))
@@ -317,12 +318,12 @@ async def start_agent(table: AgentSeats, place: AgentSeat, player: Command) -> N
     """Start an agent and wait until it has joined; if it does not join, add its fault to the table.
 
     Args:
-        table: the seats of the match, to which the process, its door and its fault are added.
-        place: its seat.
-        player: the command.
+        table: the seats of the match, to which the agent's process, its door and its fault are added.
+        place: the agent's seat.
+        player: the command that starts the agent.
 
     Raises:
-        MatchVoid: if its box cannot be built.
+        MatchVoid: if the agent's box cannot be built.
     """
     door = SeatDoor()
     table.doors.append(door)

@@ -47,7 +47,7 @@ class SeriesError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A game of a series, and the seatings of its matches with one seed."""
+    """A game of a series, with the seatings in which it is played for each seed."""
 
     game: str
     options: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Setting:
     position: Mapping[str, Any] | None
     """The position to start from; None for new matches."""
     seatings: Sequence[Seating]
-    """A seating for each match with the same seed."""
+    """One seating for each of the matches that share a seed."""
 
     def plan(self, seed: int, seating: Seating, bots: Sequence[str], control: TimeControl) -> MatchPlan:
         """Return the plan of a match."""
@@ -78,7 +78,7 @@ class SeriesFixture(NamedTuple):
     seed: int
     setting: Setting
     turn: int
-    """The index of its seating."""
+    """The index of the match's seating in its setting."""
 
     @property
     def seating(self) -> Seating:
@@ -132,12 +132,12 @@ class Series:
         return [self.players[place] for place in self.fixture(number).seating]
 
     def must_start(self, number: int) -> bool:
-        """Return whether the series ends if a bot does not start in this match, as in the first match of a bot."""
+        """Return True if this is a bot's first match; the series ends if a bot does not start in it."""
         earlier = {place for before in range(min(number, self.block_size)) for place in self.fixture(before).seating}
         return not earlier.issuperset(self.fixture(number).seating)
 
     def name(self, number: int, plan: MatchPlan) -> str:
-        """Return the name of a match's files, which differs for each seating."""
+        """Return the name of a match's files, which is different for each seating."""
         turn = self.fixture(number).turn
         return f"{plan.game.name}-{plan.match_id}" + (f"-seating{turn}" if turn else "")
 
@@ -153,7 +153,7 @@ class FinishedMatch:
     number: int
     plan: MatchPlan
     name: str
-    """The name of its files."""
+    """The name of the match's files."""
     result: Result
     record: Path | None
     logs: Mapping[Seat, str]
@@ -170,7 +170,7 @@ class SeriesEnd:
     record: Path | None
     logs: Mapping[Seat, str]
     error: str
-    """The reason why there is no result."""
+    """The reason why there is no result; empty if there is one."""
     is_earlier: bool = False
     """True if an earlier command played the match."""
 
@@ -186,7 +186,7 @@ def play_series(series: MatchSource, workers: int) -> Generator[FinishedMatch, N
         workers: the number of processes.
 
     Raises:
-        SeriesError: if a match cannot be played or written, or an existing record is not of this series.
+        SeriesError: if a match cannot be played or written, or an existing record is invalid or of another series.
     """
     context = multiprocessing.get_context("spawn")
     busy: list[SeriesWorker] = []
@@ -242,8 +242,8 @@ class SeriesWorker:
 
     Attributes:
         process: the process.
-        pipe: our end of the pipe to it.
-        number: the number of its match.
+        pipe: this process's end of the pipe to the worker.
+        number: the number of the worker's match.
     """
 
     def __init__(self, context: SpawnContext, series: MatchSource) -> None:
@@ -256,7 +256,7 @@ class SeriesWorker:
         self.number = -1
 
     def give(self, number: int) -> None:
-        """Let the worker play a match. If it is already dead, `end` reports that."""
+        """Let the worker play a match. If the worker is already dead, `end` reports that."""
         self.number = number
         with contextlib.suppress(OSError):
             self.pipe.send(number)
@@ -273,14 +273,14 @@ class SeriesWorker:
         return killed_by(-code) if code < 0 else f"ended with status {code}"
 
     def sweep(self, series: MatchSource) -> None:
-        """Remove the unfinished records of a worker that has ended before its record had its final name."""
+        """Remove the unfinished record of a worker that ended before it gave the record its final name."""
         if series.records is not None:
             name = series.name(self.number, series.plan(self.number))
             for left in series.records.glob(f"{unsaved(name, self.process.pid)}*"):
                 left.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Wait for the end of a stopped process; kill it if that takes too long."""
+        """Wait for a process that has been told to stop; kill it if it takes too long to end."""
         self.process.join(_STOP_SECONDS)
         self.kill()
 
@@ -354,7 +354,7 @@ async def _play(series: MatchSource, number: int, server: RefereeServer) -> Seri
 
 
 def recorded_at(series: MatchSource, name: str) -> Path | None:
-    """Return the path of the record with this name if the series is resumed; None if the match has not been played."""
+    """Return the path of the record with this name; None if the series is not resumed, or has no such record."""
     path = None if series.records is None or not series.resumes else series.records / f"{name}.jsonl"
     # An empty file only reserves a name for a moment (`keep`).
     return path if path is not None and path.exists() and path.stat().st_size else None
@@ -402,12 +402,15 @@ def differences(found: MatchPlan, wanted: MatchPlan) -> str:
 
 
 def unsaved(name: str, pid: int | None) -> str:
-    """Return the temporary name of a record while a process writes it."""
+    """Return the temporary name that a record has while a process is writing it."""
     return f"{name}.{pid}"
 
 
 def keep(written: Path, name: str) -> Path:
-    """Give a record the first unused name in its folder that begins with `name`; other processes may do the same."""
+    """Give a record the first unused name that begins with `name` in its folder.
+
+    Other processes may do so at the same time.
+    """
     number = 1
     while True:
         path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")

@@ -1,4 +1,4 @@
-"""The gRPC side of the referee: the services Play and Watch, tokens, limits, health and reflection.
+"""The gRPC side of the referee: the methods Play and Watch, tokens, limits, health and reflection.
 
 This module only translates bytes into calls of the match driver, and the driver's messages into bytes.
 """
@@ -31,12 +31,12 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STREAMS_PER_CONNECTION = 256
-"""The maximum number of open calls per connection; more wait in the client.
+"""The maximum number of open calls per connection; further calls wait in the client.
 
 It must be at least the maximum number of a peer's streams in the lobby.
 """
 MAX_WATCHERS = 64
-"""The maximum number of concurrent spectators, and also of health-watching calls and of reflection calls."""
+"""The maximum number of concurrent spectators; the same limit holds for health-watching calls and reflection calls."""
 
 LAST_SECONDS = 3.0
 """The time that a stopping server waits for spectators to read the end of their match."""
@@ -97,7 +97,7 @@ class RefereeServer:
 
         Args:
             listen: the address for remote agents and spectators.
-            lobby: the waiting room for streams without a Join.
+            lobby: the waiting room for streams that have not sent a Join.
             last_seconds: see `LAST_SECONDS`.
         """
         self._listen = listen
@@ -115,7 +115,7 @@ class RefereeServer:
         """The TCP port, if the server listens on one."""
 
     async def __aenter__(self) -> RefereeServer:
-        """Start to listen.
+        """Start listening.
 
         Raises:
             PortInUse: if the port cannot be used.
@@ -190,7 +190,7 @@ class RefereeServer:
         await self._doorkeeper.play(GrpcCall(context))
 
     async def watch(self, data: bytes, context: Any) -> None:
-        """Serve a call of Watch by showing the match that the request names."""
+        """Serve a call to Watch by showing the match that the request names."""
         try:
             request = pb.WatchRequest.FromString(data)
         except DecodeError:
@@ -217,7 +217,7 @@ class RefereeServer:
 
 
 class Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package has no types
-    """Health checks; only a limited number of calls may watch."""
+    """The service for health checks; only a limited number of calls may watch the health."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -230,7 +230,7 @@ class Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package ha
 
 
 class _Reflection(reflection.aio.ReflectionServicer):  # type: ignore[misc]  # the package has no types
-    """Reflection, for a limited number of calls."""
+    """The service for reflection, for a limited number of concurrent calls."""
 
     def __init__(self, services: Sequence[str]) -> None:
         super().__init__(services)

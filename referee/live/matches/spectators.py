@@ -20,12 +20,12 @@ SLOW_SECONDS = 10.0
 class Showing:
     """The display of one match, from before its agents have joined until it is over.
 
-    Each event is serialised once for all spectators, and sent to each at the speed at which it reads. A slow
+    Each event is serialised once for all spectators, and sent to each spectator as fast as that spectator reads. A slow
     spectator costs the match no more than a queue, and all queues share the bytes of the messages.
 
     Attributes:
         spectators: the spectators whose streams are open.
-        watched: an event that is set when the first spectator comes.
+        watched: an event that is set when the first spectator arrives.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Showing:
             self._open(spectator, driver)
 
     def end(self) -> None:
-        """Let spectators read the rest, and end their streams."""
+        """Let spectators read the remaining messages, and then end their streams."""
         self._ended = True
         for spectator in self.spectators:
             spectator.news.set()

@@ -17,13 +17,13 @@ class ActionInWords(NamedTuple):
     """Its number among all actions that spectators learn of, counted from 1."""
     seat: Seat
     sentences: list[str]
-    """The action, in words that follow the bot's name, and then the points scored by it."""
+    """The action, in words that follow the bot's name, and then the points that the action scored."""
 
 
 def actions_in_words(
     game: Game, setup: Setup, bots: Sequence[str], before: Observation | None, now: Happened
 ) -> list[ActionInWords]:
-    """Return the actions of a message to spectators.
+    """Put the actions of a message to spectators into words.
 
     A message usually contains one action. If it contains several, only the consequences of the last one are known.
 
@@ -45,5 +45,5 @@ def actions_in_words(
 
 
 def plain(code: str) -> str:
-    """Return the label of an action as words."""
+    """Return an action's label as plain words."""
     return re.sub(r"[_(),]+", " ", code).strip()

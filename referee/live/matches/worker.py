@@ -1,4 +1,4 @@
-"""The first steps of every process that plays matches for another one."""
+"""The first steps of every process that plays matches for another process."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 def undisturbed() -> Iterator[None]:
     """Delay signals to the main thread until the end of the context, for work that must not be left half done.
 
-    A half-started process would print a traceback. A process that starts in this context has these signals blocked until
-    `become_worker`.
+    A half-started process would print a traceback. A process that starts in this context has these signals blocked
+    until `become_worker`.
     """
     came: list[tuple[int, FrameType | None]] = []
     handlers = {number: signal.getsignal(number) for number in STOPPING}

@@ -1,9 +1,9 @@
 """Convert a game's actions and observations to its messages and back.
 
-The types of a game mirror its messages name by name. So the same code serves all games: it makes a plan for each type
-when the type is first used. Integers, booleans and texts stay as they are. Member n of an enum becomes the value n + 1,
-a tuple a repeated field, `None` an absent field, a named tuple a nested message, and an action one field of the oneof
-`kind`.
+The types of a game mirror its messages name by name, so the same code serves all games: when a game's codec is made, it
+makes a plan for each of the game's types. Integers, booleans and texts stay as they are. Member n of an enum becomes
+the value n + 1, a tuple becomes a repeated field, `None` becomes an absent field, a named tuple becomes a nested
+message, and an action becomes one field of the oneof `kind`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_CACHED = 20_000  # the maximum number of serialised actions in the cache
 
 
 class CodecError(ValueError):
-    """Bytes that are not an action list or observation of the game; the text says why."""
+    """The bytes are not an action list or an observation of the game, or the game's messages do not fit its types."""
 
 
 class Codec:
@@ -36,14 +36,14 @@ class Codec:
 
     Attributes:
         observation_url: the type URL of an observation in a `google.protobuf.Any`.
-        actions_url: the type URL of an action list, likewise.
+        actions_url: the type URL of an action list in a `google.protobuf.Any`.
     """
 
     def __init__(self, game: Game) -> None:
         """Find the messages of a game.
 
         Raises:
-            CodecError: if the game has none, or they do not mirror its types.
+            CodecError: if the game has no messages, or they do not mirror its types.
         """
         self._game = game
         module_name = f"dogana.games.{game.name}.v1.{game.name}_pb2"
@@ -80,8 +80,8 @@ class Codec:
     def observation_bytes(self, observation: Observation) -> bytes:
         """Serialise an observation.
 
-        In protobuf, concatenated messages are one message. So the entries of repeated messages, few of which change
-        from one observation to the next, are serialised once and cached.
+        In protobuf, serialised messages that are joined together form one message. So each entry of a repeated field is
+        serialised once and cached; few entries change from one observation to the next.
         """
         parts = [self._write_observation(observation).SerializeToString()]
         for name in self._repeated:
@@ -178,7 +178,7 @@ def _entry_type(cls: type, name: str) -> type:
 
 
 def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[Any], Message]:
-    """Return a function that converts a dataclass or a named tuple to a message, without some of its fields."""
+    """Return a function that converts a dataclass or a named tuple to a message, without the fields in `without`."""
     hints = {name: hint for name, hint in _hints(cls).items() if name not in without}
     names = tuple(hints)
     if not names:
@@ -310,5 +310,5 @@ def _enum_differences(hint: enum.EnumMeta, described: Any, place: str) -> list[s
 
 @cache
 def codec(game: Game) -> Codec:
-    """Return the codec of a game, from a cache."""
+    """Return the codec of a game, which is made once and then cached."""
     return Codec(game)

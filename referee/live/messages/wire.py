@@ -66,7 +66,7 @@ def options_text(plan: MatchPlan) -> dict[str, str]:
 
 
 def board_struct(plan: MatchPlan) -> Struct:
-    """Return the board of a match, which consists of its printed numbers."""
+    """Return the board of a match: the numbers printed on the game's components."""
     board = Struct()
     board.update(dict(plan.setup.board_data))
     return board
@@ -79,7 +79,7 @@ def time_control(plan: MatchPlan) -> pb.TimeControl:
 
 
 def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
-    """Return the answer to a Join."""
+    """Return the message that answers a Join."""
     return pb.RefereeMessage(
         welcome=pb.Welcome(
             protocol=PROTOCOL,
@@ -99,7 +99,7 @@ def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
 
 
 def clock(decision: Decision, now: float) -> pb.Clock:
-    """Return a seat's clock at the time `now`, which is later than the question if the seat has reconnected."""
+    """Return a seat's clock at the time `now`, which is later than `decision.sent_at` if the seat has reconnected."""
     window = None if decision.window is None else max(0.0, decision.window_deadline - now)
     previous = decision.previous or Timing(0.0, 0.0, 0.0)
     return pb.Clock(
@@ -113,7 +113,10 @@ def clock(decision: Decision, now: float) -> pb.Clock:
 
 
 def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
-    """Return a question at the time `now`, which is later than `decision.sent_at` if the seat has reconnected."""
+    """Return the message that asks for a decision at the time `now`.
+
+    This time is later than `decision.sent_at` if the seat has reconnected.
+    """
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,
@@ -129,7 +132,7 @@ def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
 
 
 def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
-    """Return a list of actions with their seats."""
+    """Return the message that lists played actions with their seats."""
     return pb.Played(
         seats=[entry.seat for entry in actions],
         actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
@@ -138,7 +141,7 @@ def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
 
 
 def rejected(reject: Reject) -> bytes:
-    """Return the refusal of an answer."""
+    """Return the message that refuses an answer."""
     return pb.RefereeMessage(
         rejected=pb.Rejected(
             decision=reject.number,
@@ -152,19 +155,19 @@ def rejected(reject: Reject) -> bytes:
 
 
 def withdrawn(withdraw: Withdraw) -> bytes:
-    """Return the withdrawal of a decision."""
+    """Return the message that withdraws a decision."""
     message = pb.Withdrawn(decision=withdraw.number, reason=f"REASON_{withdraw.reason.name}")
     return pb.RefereeMessage(withdrawn=message).SerializeToString()
 
 
 def new_deadline(decision: Decision, now: float) -> bytes:
-    """Return the new deadline of an open decision."""
+    """Return the message that gives an open decision a new deadline."""
     message = pb.NewDeadline(decision=decision.number, clock=clock(decision, now))
     return pb.RefereeMessage(new_deadline=message).SerializeToString()
 
 
 def game_over(result: Result) -> pb.GameOver:
-    """Return the result of a match."""
+    """Return the message that contains the result of a match."""
     return pb.GameOver(
         seats=[
             pb.SeatResult(
@@ -181,7 +184,7 @@ def game_over(result: Result) -> pb.GameOver:
 
 
 def happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.Happened:
-    """Return the latest events, for spectators."""
+    """Return the message that tells spectators the latest events."""
     return pb.Happened(
         match_id=plan.match_id,
         game=plan.game.name,

@@ -31,11 +31,13 @@ MESSAGES_PER_DECISION = 16
 MAX_UNREAD_MESSAGES = 256
 """The maximum number of messages that an agent may leave unread; if it leaves more, the referee ends its stream."""
 MAX_STATUS_CHARACTERS = 1000
-"""The maximum length of the text at the end of a stream; HTTP/2 allows 8 kB."""
+"""The maximum length of the text in a stream's final status; gRPC's default limit for headers is 8 kB."""
 
 
 class Call(Protocol):
-    """An open call of Play: at a door (`referee.live.doors.call`), or in the gRPC library (`referee.live.doors.grpc_call`).
+    """An open call to Play.
+
+    It is made at a door (`referee.live.doors.call`), or through the gRPC library (`referee.live.doors.grpc_call`).
 
     Attributes:
         when_free: a function called when `is_free` becomes True.
@@ -54,7 +56,11 @@ class Call(Protocol):
         ...
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
+        """Pass each message to `receive` as it arrives, and None after the last.
+
+        Returns:
+            A function that stops listening.
+        """
         ...
 
     @property
@@ -76,7 +82,9 @@ class Call(Protocol):
 
 
 class Driver(Protocol):
-    """The source of a seat's questions and the judge of its answers: the driver of a match, or of a replay for a bot.
+    """The source of a seat's questions and the judge of its answers.
+
+    This is the driver of a match, or what takes its place when a recorded match's questions are asked again.
 
     Attributes:
         plan: the plan of the match.
@@ -89,7 +97,7 @@ class Driver(Protocol):
     done: asyncio.Future[Result]
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start timing a seat, because the transport gets its question now."""
+        """Start timing a seat, because its question is about to be passed to the transport."""
         ...
 
     def answer(self, seat: Seat, number: int, choice: Answer) -> None:
@@ -132,11 +140,11 @@ class AgentSeat:
         token: the agent's secret for joining.
         joined: a future that is done when the agent has joined for the first time.
         may_come_back: True for a remote agent, which can use the token again after it has lost its connection.
-        when_lost: a function called when the stream of an agent that may not come back has ended before the match.
+        when_lost: a function called when the stream of an agent that may not come back has ended before the match has.
         when_out: a function called when the seat is out.
         no_pondering: the object that stops the agent between its decisions; None if it may think then.
-        network: the time that its answers took less the thinking time that it reports, in milliseconds; None if it
-        reports none.
+        network: the time that its answers took, minus the thinking time that it reported, in milliseconds; None if it
+            reported none.
         early_fault: its breach of the protocol before its match began; None if there was none.
     """
 
@@ -156,7 +164,7 @@ class AgentSeat:
         self._allowance = MESSAGES_AT_FIRST
 
     def begin(self, driver: Driver) -> None:
-        """Begin the match of the seat."""
+        """Begin the seat's match."""
         self._driver = driver
         if self._stream is None:
             driver.lost(self.seat)  # it joined, but left before the others had joined
@@ -302,7 +310,7 @@ class AgentSeat:
             self.network = KeyValues(known.count + 1, known.total + took_ms - thought_ms)
 
     def break_off(self, detail: str) -> None:
-        """End a connection that breaks the protocol."""
+        """End the connection of an agent that has broken the protocol."""
         fault = Fault(Outcome.PROTOCOL, detail)
         if self._driver is not None:
             self._driver.fault(self.seat, fault)
@@ -323,7 +331,7 @@ class _Stream:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def send(self, data: bytes, at_handover: Callable[[], None] | None = None) -> None:
-        """Put a message into the outbox; `flush` calls `at_handover` when the transport gets it."""
+        """Put a message into the outbox; `flush` calls `at_handover` just before the transport gets it."""
         if self._ended.done():
             return
         if len(self._outbox) >= MAX_UNREAD_MESSAGES:
@@ -332,7 +340,7 @@ class _Stream:
         self._outbox.append((data, at_handover))
 
     def flush(self) -> None:
-        """Pass the messages in the outbox to the transport, as far as it is free."""
+        """Pass the messages in the outbox to the transport for as long as it is free."""
         if self._call.is_over:
             self._outbox.clear()  # the agent is gone; the listener finds out
         while self._outbox and self._call.is_free:
@@ -343,7 +351,7 @@ class _Stream:
             self._call.send(data)
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
-        """End the stream after all messages in the outbox."""
+        """End the stream once all messages in the outbox have been sent."""
         if not self._ended.done():
             self._status = (code, visible(text, MAX_STATUS_CHARACTERS))
             self._ended.set_result(None)

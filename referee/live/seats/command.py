@@ -1,4 +1,4 @@
-"""Agents that the referee starts, each as a process under a supervisor and with limited output."""
+"""Agents that the referee starts: each is a process under a supervisor, and only part of its output is stored."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ LOG_TAIL_BYTES = 64 * 1024
 GRACE_SECONDS = 2.0
 """The time allowed for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
-"""The time allowed for a supervisor to end the processes below it; only a supervisor that an agent has stopped takes longer."""
+"""The time allowed for a supervisor to end the processes below it; it takes longer only if an agent has stopped it."""
 _KILLED = 128
-"""The number to which bubblewrap, like a shell, adds the number of a signal to form its exit status."""
+"""The number to which bubblewrap, like a shell, adds a signal's number to form its exit status."""
 
 
 def killed_by(number: int) -> str:
-    """Describe the end of a process killed by a signal; Python has names for only two of the real-time signals."""
+    """Say which signal killed a process, by number if it has no name; Python names only two real-time signals."""
     with contextlib.suppress(ValueError):
         return f"was killed by {signal.Signals(number).name}"
     return f"was killed by signal {number}"
@@ -45,8 +45,8 @@ class AgentLog:
     """An agent's standard output and standard error, up to a limit.
 
     Attributes:
-        written: the total number of bytes that it wrote.
-        telemetry: its reports on its thinking, from the whole output.
+        written: the total number of bytes that the agent has written.
+        telemetry: the agent's reports on its thinking, taken from the whole output.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,10 @@ class AgentLog:
         self._dropped = 0
 
     def add(self, data: bytes) -> int:
-        """Add output, and drop and count the middle beyond the limits; return the number of bytes of telemetry."""
+        """Add output, and return the number of its bytes that were parsed as telemetry.
+
+        If the limits are exceeded, bytes in the middle of the output are dropped and counted.
+        """
         self.written += len(data)
         looked_at = self.telemetry.add(data)
         room = LOG_HEAD_BYTES - len(self._head)
@@ -88,11 +91,11 @@ class AgentLog:
 
 
 class AgentProcess:
-    """A started agent.
+    """An agent that the referee has started.
 
     Attributes:
-        log: its output so far.
-        box: its box; None if it is not confined.
+        log: the agent's output so far.
+        box: the agent's box; None if it is not confined.
     """
 
     def __init__(
@@ -123,12 +126,12 @@ class AgentProcess:
 
     @staticmethod
     async def start(argv: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> AgentProcess:
-        """Start a command, with the rights of this process.
+        """Start a command with the same rights as this process.
 
         Args:
             argv: the program and its arguments; no shell interprets them.
             environment: all environment variables of the agent; `PYTHONUNBUFFERED` is added.
-            folder: its working folder; None for the referee's own.
+            folder: the agent's working folder; None for the referee's own.
 
         Raises:
             CannotStart: if the program does not exist, or cannot be started.
@@ -149,7 +152,7 @@ class AgentProcess:
         """Start the agent of a box. The new object owns the box, and ends it.
 
         Raises:
-            CannotStart: if it cannot be started.
+            CannotStart: if the agent cannot be started.
         """
         try:
             return await AgentProcess._supervised(["--box"], {}, None, box)
@@ -193,11 +196,11 @@ class AgentProcess:
         return AgentProcess(process, ours, box)
 
     def read_on(self) -> None:
-        """Read all output of the agent up to now into the log."""
+        """Read all the output that the agent has written so far into the log."""
         self._output.read_on()
 
     async def ended(self) -> str:
-        """Wait for the agent to end, and describe its end."""
+        """Wait for the agent to end, and describe how it ended."""
         status = await self._process.wait()
         ended = f"exited with status {status}"
         if status < 0:

@@ -1,4 +1,4 @@
-"""Find the reason why a local bot has ended, as one line for its author, taken from its last output."""
+"""Find out from a local bot's last output why it has ended, and tell its author in one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 MAX_CHARACTERS = 300
-"""The maximum length of a line that is taken from the output."""
+"""The maximum length of a line that is quoted from the output."""
 _MAX_CODE = 80
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception)(?::| in thread|$)")
@@ -18,11 +18,11 @@ _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
-    """Describe the end of a bot that has not joined, with the reason and a remedy if they are known.
+    """Describe how a bot ended before it joined, with the reason and a remedy if they are known.
 
     Args:
-        ended: the end of its process, in words.
-        text: its output; empty if the line is not for its author alone.
+        ended: how its process ended, in words.
+        text: its output; empty if people other than its author may see the description.
         argv: the command that started it.
     """
     what = f"{ended} before it joined"
@@ -33,7 +33,7 @@ def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
 
 
 def known_reason(ended: str, text: str, argv: Sequence[str], *, joined: bool) -> str:
-    """Return the reason why a bot has ended: its own error, or a successful end without joining; empty if unknown."""
+    """Return why a bot has ended: an error of its own, or a successful exit without joining; empty if unknown."""
     if raised := _raised(_lines(text)):
         return raised
     return _never_played(argv) if ended == "exited with status 0" and not joined else ""
@@ -50,7 +50,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _raised(lines: Sequence[str]) -> str:
-    """Return the error of a Python program with its file and line; empty if its output contains none."""
+    """Return the last error in a Python program's output, with its file and line; empty if there is none."""
     at = next((number for number in reversed(range(len(lines))) if _RAISED.match(lines[number])), None)
     if at is None:
         return ""

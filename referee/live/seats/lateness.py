@@ -1,16 +1,17 @@
 """Measure the delay of the referee's threads, which is the only time that the referee credits to agents.
 
-The event loop's thread reads and judges the answers of started agents (`referee/live/doors/listener.py`). Answers of remote agents
-pass through another thread first: gRPC's poller, which reads them from the socket. For each thread, Linux counts the time that
-it has run and the time that it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`, see
-Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for bytes does neither. So the growth of these
-counters bounds the time that an answer can have waited, whatever delayed the referee: other work, other answers, or other
-processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor waits for a processor. Agents get no credit for
-that time, because nobody can know whether an answer came before or after it.
+The event loop's thread reads and judges the answers of started agents (`referee/live/doors/listener.py`). Answers of
+remote agents pass through another thread first: gRPC's poller, which reads them from the socket. For each thread, Linux
+counts the time for which it has run and the time for which it has waited for a processor
+(`/proc/<pid>/task/<tid>/schedstat`; see Documentation/scheduler/sched-stats.rst in the kernel's sources). A thread that
+waits for bytes does neither. So the growth of these counters bounds the time for which an answer can have waited,
+whatever delayed the referee: other work, other answers, or other processes on the machine. A referee that is stopped
+(SIGSTOP) neither runs nor waits for a processor. Agents get no credit for that time, because nobody can know whether an
+answer came before or after it.
 
-Other systems do not count waits. There, the processor time of the whole process replaces the running time of the threads, and the
-delay of the event loop's beats replaces their waiting time. A wait that ends before the next beat is missed, and agents do get
-credit for time in which the referee was stopped.
+Other systems do not count waits. There, the processor time of the whole process replaces the running time of the
+threads, and the delay of the event loop's beats replaces their waiting time. A wait that ends before the next beat is
+missed, and agents do get credit for time in which the referee was stopped.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ BEAT_SECONDS = 0.02
 _JITTER_SECONDS = 0.002
 """The maximum delay of a beat that counts as on time."""
 _LOOP_ROUNDS = 3
-"""The maximum number of turns of the event loop that it takes to pass on a ready message."""
+"""The maximum number of event-loop turns that it takes to pass on a message that is ready."""
 
 
 class NoStatistics(DoganaError):
@@ -40,14 +41,14 @@ class NoStatistics(DoganaError):
 
 
 class ThreadTimes(NamedTuple):
-    """The time that the threads had used up to a given moment, in seconds."""
+    """The time for which the measured threads had run or waited for a processor by the moment `at`, in seconds."""
 
     at: float
     used: float
 
 
 class Lateness:
-    """Measures the delay of the referee; used by one event loop, in its own thread.
+    """Measures the referee's delay. One event loop uses this object, in the loop's own thread.
 
     Call `close` when it is no longer needed.
     """
@@ -98,12 +99,17 @@ class Lateness:
         return ThreadTimes(self._loop.time(), used / 1e9)
 
     def waited(self, now: ThreadTimes, since: ThreadTimes) -> float:
-        """Return the maximum time that a message read at `now` can have waited, in seconds, if it arrived after `since`."""
+        """Return the longest time for which a message can have waited, in seconds.
+
+        Args:
+            now: the sample at the moment at which the message is read.
+            since: an earlier sample, after which the message arrived.
+        """
         since = max(since, self._idle)  # the later of the two, because tuples compare by `at` first
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
     def notice(self, now: float) -> None:
-        """Report an overdue beat, because the loop may read a message that has just arrived before it runs the beat."""
+        """Report a beat that is overdue, because the loop may read a newly arrived message before it runs that beat."""
         late = now - self._due
         if late > _JITTER_SECONDS:
             self._due = now

@@ -1,8 +1,8 @@
-"""Processes of agents that have escaped their supervisor, because they killed or stopped it.
+"""Agents' processes that have escaped from their supervisor, because they killed or stopped it.
 
-When a parent ends, Linux gives its children to the nearest process above it that adopts orphans: a supervisor,
-otherwise the process that plays the match (`play`, or a worker of a ladder), otherwise the ladder's own process. Other
-systems do not adopt orphans in this way, so this module finds nothing there.
+When a parent ends, Linux gives its children to the nearest process above it that adopts orphans. That is a supervisor;
+without one, it is the process that plays the match (`play`, or a worker of a ladder); without that, it is the ladder's
+own process. Other systems do not hand on orphans in this way, so this module finds nothing there.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def own_starting() -> Iterator[Callable[[int | None], None]]:
 
 
 def own_ended(pid: int | None) -> None:
-    """Remove a registered child that has ended and has been waited for."""
+    """Unregister a child that has ended and has been waited for."""
     if pid is not None:
         _own.discard(pid)
 
@@ -62,13 +62,13 @@ def kill_below(pid: int) -> None:
 
 
 def kill_adopted() -> None:
-    """Kill all adopted processes; do nothing in a process that does not adopt."""
+    """Kill all adopted processes; do nothing if this process does not adopt orphans."""
     if _adopting:
         kill_children(())
 
 
 def kill_children(spared: Container[int | None]) -> None:
-    """Kill all children of this process, with the processes below them, except registered and spared ones."""
+    """Kill all children of this process that are neither registered nor spared, with the processes below them."""
     # This is a loop, because the children of a killed process become ours.
     while orphans := _orphans(spared):
         for orphan in orphans:

@@ -1,4 +1,4 @@
-"""Read the output of an agent at a limited cost to the referee. A full pipe stops an agent that writes faster.
+"""Read an agent's output at a limited cost to the referee. If an agent writes faster than this, its full pipe stops it.
 
 The event loop that handles output also reads answers, so all agents wait while it handles the output of one. Reading
 therefore has an allowance, which grows with time. Each read and each byte use up some of it, and bytes parsed as
@@ -17,19 +17,19 @@ from referee.live.seats.telemetry import BEGINNING
 READ_BYTES = 65_536
 """The maximum size of a read: the capacity of a pipe."""
 RATE = 192 * 1024
-"""The growth of the allowance per second, with which a flood is read twice a second, at 128 KiB a second."""
+"""The growth of the allowance per second, which lets a flood be read twice a second, or at 128 KiB a second."""
 MOST = 1024 * 1024
-"""The maximum allowance, and the initial one."""
+"""The maximum allowance, which is also the initial one."""
 READ_COST = 32 * 1024
-"""The cost of a read, in addition to that of its bytes."""
+"""The cost of a read, in addition to the cost of its bytes."""
 TELEMETRY_COST = 64
 """The additional cost of a byte parsed as telemetry."""
 LAST_COST = 8 * MOST
-"""The maximum cost of reading the rest: nearly two full pipes of telemetry, or many more of other output."""
+"""The maximum cost of reading all remaining output: nearly two full pipes of telemetry, or many more of other data."""
 _PIECE_BYTES = 4096
 """The maximum number of bytes to parse at once if they contain telemetry."""
 _TURN_SECONDS = 0.01
-"""The pause for other tasks between two pieces with telemetry while the rest is read."""
+"""The pause between two pieces with telemetry while the remaining output is read, so that other tasks can run."""
 
 
 class Output:
@@ -62,13 +62,13 @@ class Output:
             self._go_on()
 
     def read_on(self) -> None:
-        """Read all output so far at once. There is a limit, because the agent may write faster than this reads."""
+        """Read all the output so far at once, up to a limit, because the agent may write faster than this reads."""
         left = LAST_COST
         while left > 0 and (data := self._next()):
             left -= self._cost_of(data)
 
     async def finish(self) -> None:
-        """Read the rest after the end of the agent, with pauses for other tasks, and close the pipe."""
+        """Read the remaining output after the agent has ended, with pauses for other tasks, and close the pipe."""
         self._rest()
         left = LAST_COST
         try:

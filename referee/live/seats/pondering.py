@@ -1,4 +1,4 @@
-"""Stop an agent between its decisions, if the organiser wants that (`--no-pondering`)."""
+"""Stop an agent between its decisions, if the organiser asks for that (`--no-pondering`)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from referee.sandbox.box import Box
 REST_SECONDS = 0.02
 """The time for which an agent keeps running after a decision.
 
-If the next question comes sooner, as in quick play, the agent need not be stopped and woken. During this time, the agent
-usually also gets the replies that it still expects, such as the acknowledgement of a ping.
+If the next question comes sooner, as in quick play, the agent need not be stopped and woken. During this time, the
+agent usually also gets the replies that it still expects, such as the acknowledgement of a ping.
 """
 
 

@@ -1,6 +1,7 @@
-"""A temporary folder that the processes of a cluster share on a machine; the last of them removes it.
+"""A temporary folder that a cluster's processes share on a machine; the last process to leave removes it.
 
-Each process holds a lock on it. A folder without a lock was left by killed processes; the next process removes it.
+Each process holds a lock on the folder. A folder without a lock was left by killed processes; the next process that
+shares a folder here removes it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import platformdirs
 from referee.files import private_folder
 
 _GONE = ".gone-"
-"""The prefix of a folder's name during its removal."""
+"""The prefix of a folder's name while the folder is being removed."""
 
 
 class Scratch:
@@ -48,13 +49,13 @@ class Scratch:
                 _remove_unheld(other)
 
     def leave(self) -> None:
-        """Give up the share; the last process removes the folder."""
+        """Give up this process's share; the last process to do so removes the folder."""
         os.close(self._lock)
         _remove_unheld(self.folder)
 
 
 def _hold(folder: Path) -> int | None:
-    """Make a folder if it does not exist, and lock it; return the lock, or None if another process has just removed it."""
+    """Make a folder if it does not exist, and lock it; return the lock, or None if another process just removed it."""
     try:
         private_folder(folder)
     except FileExistsError:  # another process has removed it since

@@ -1,4 +1,4 @@
-"""The reports of bots on their thinking: lines such as `dogana: nodes=51200 depth=7` in their output, for their authors."""
+"""Bots' reports on their thinking, for their authors: lines such as `dogana: nodes=51200 depth=7` in their output."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 MAX_KEYS = 32
-"""The maximum number of a bot's keys in a match; further keys are ignored."""
+"""The maximum number of telemetry keys that a bot can use in a match; further keys are ignored."""
 MAX_LINE_BYTES = 1000
 """The maximum length of a telemetry line."""
 BEGINNING = b"dogana: "
@@ -19,7 +19,7 @@ _PAIR = re.compile(rb"([a-z][a-z0-9_]{0,31})=([-+0-9.eE]{1,32})")
 
 @dataclass(frozen=True, slots=True)
 class KeyValues:
-    """The values of one key in one match."""
+    """The number of values that one key had in one match, and their total."""
 
     count: int
     total: float
@@ -79,12 +79,12 @@ class Telemetry:
                 self._series[key] = KeyValues(known.count + 1, total)
 
     def series(self) -> Mapping[str, KeyValues]:
-        """Return the values from complete lines, by key."""
+        """Return the values reported in complete lines so far, by key."""
         return dict(self._series)
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, float]]:
-    """Yield the pairs of a line; none if the line contains anything else."""
+    """Yield the pairs of keys and values in a line; yield none if the line contains anything else."""
     words = text.split()
     matches = [_PAIR.fullmatch(word) for word in words]
     found: list[tuple[str, float]] = []
