@@ -1,4 +1,4 @@
-"""The output of `dogana replay --bot`: the answers of a bot to the questions of a record."""
+"""The output of `dogana replay --bot`: a bot's answers to the questions in a record."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def ask_bot(
     attach: bool,
     as_json: bool,
 ) -> bool:
-    """Ask a bot for the decisions of one seat, and print a line for each; return True if all answers are as in the record.
+    """Ask a bot for the decisions of one seat, and print a line for each; return True if all answers match the record.
 
     `command` is the command that shows the record, without options.
 
     Raises:
         StartFailed: if the bot does not start or join.
-        MatchVoid: if its box cannot be built.
+        MatchVoid: if the bot's box cannot be built.
     """
     assert record.result is not None  # noqa: S101 it was played to its end
     seat = decisions[0].question.seat
@@ -109,7 +109,7 @@ async def _wait_for_enter(process: AgentProcess) -> None:
     """Print the bot's process id, and wait until the user presses Enter or standard input ends.
 
     Raises:
-        AskError: if standard input is closed or a file.
+        AskError: if standard input is closed, or is a file.
     """
     agent = process.agent
     if agent is None:
@@ -137,7 +137,7 @@ def _press(pressed: asyncio.Future[None]) -> None:
 
 
 def _where(command: Sequence[str], other: PastDecision | None) -> str:
-    """Name the first decision with another answer, and the command that shows its position."""
+    """Name the first decision with a different answer, and the command that shows its position."""
     if other is None:
         return ""
     look = shlex.join([*command, "--at", str(other.at), "--as", str(other.question.seat)])
@@ -157,7 +157,7 @@ def _print(decision: PastDecision, answer: Reaction) -> None:
 
 
 def _then(decision: PastDecision) -> str:
-    """Describe the outcome of a decision in the match."""
+    """Describe how a decision ended in the match."""
     refused = "".join(f"refused ({reason}), then " for reason in decision.refused)
     played = _labels([step.action for step in decision.played])
     if decision.fault is not None:

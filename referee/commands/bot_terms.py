@@ -1,4 +1,4 @@
-"""Starting the bots of a series or a comparison, here or on a cluster."""
+"""Start the bots of a series or a comparison, on this machine or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class NotThere(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class BotTerms:
-    """The options for starting bots, as JSON values; None for the default. The plans of series and comparisons contain them."""
+    """The options for starting bots, as JSON values; None stands for the default.
+
+    The plans of series and comparisons contain these options.
+    """
 
     wait: float | None
     isolate: bool
@@ -49,8 +52,8 @@ class BotTerms:
         """Return the sandbox for bots on this machine; None if they need none, or play on a cluster.
 
         Raises:
-            BadOption: if there are limits, but no sandbox.
-            CannotIsolate: if this machine cannot build it.
+            BadOption: if limits are set, but no sandbox is asked for.
+            CannotIsolate: if this machine cannot build the sandbox.
         """
         limits = (self.memory, self.tasks, self.cpus, self.no_pondering, self.runtime)
         if not self.isolate and limits != (None, None, None, False, None):
@@ -74,10 +77,11 @@ def play_matches(
         terms: the limits and runtimes of its bots.
         workers: the maximum number of concurrent matches; None for one per processor.
         ray: the address of the cluster; None to play here.
-        without: files and folders that are not sent to the cluster; by default the records, which may be in a bot's folder.
+        without: files and folders that are not sent to the cluster; None for the records, which may be in a bot's
+            folder.
 
     Raises:
-        BadBundle: if the files of its commands cannot be sent to the cluster.
+        BadBundle: if the files for the series' commands cannot be sent to the cluster.
     """
     if ray is None:
         return play_series(series, min(series.count, workers or processors()))

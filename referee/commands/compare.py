@@ -54,7 +54,7 @@ from referee.verdict.likelihood import Margin
 from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 
 NOT_BETTER, UNDECIDED, FAILED = 1, 2, 4
-"""Exit statuses; docs/writing_a_bot.md lists all."""
+"""Exit statuses; docs/writing_a_bot.md lists all of them."""
 _STATUSES = {
     Conclusion.BETTER: 0,
     Conclusion.NOT_BETTER: NOT_BETTER,
@@ -89,7 +89,7 @@ def compare(
     ] = None,
     others: Annotated[
         list[str] | None,
-        typer.Option(help="The bot in the other seats; once for all of them, or once for each.", metavar="BOT"),
+        typer.Option(help="The bot in the other seats; give it once for all of them, or once for each.", metavar="BOT"),
     ] = None,
     field: Annotated[
         bool,
@@ -105,7 +105,7 @@ def compare(
     ] = None,
     alpha: Annotated[
         float | None,
-        typer.Option(help='The probability of "better" if they are equal.', show_default=str(_ERROR), metavar="NUMBER"),
+        typer.Option(help='The probability of "better" if both are equal.', show_default=str(_ERROR), metavar="NUMBER"),
     ] = None,
     beta: Annotated[
         float | None,
@@ -150,13 +150,13 @@ def compare(
 ) -> None:
     """Find out whether a new version of a bot is better.
 
-    Both play against each other with the same luck, block after block, until one answer is probable enough. A block is one seed, in
-    all rotations of the seats, and with NEW and OLD exchanged. `dogana ladder compare` shows what a ladder knows of two bots;
-    this command plays.
+    NEW and OLD play against each other with the same luck, block after block, until one answer is probable enough. A
+    block is one seed, in all rotations of the seats, and with NEW and OLD exchanged. `dogana ladder compare` shows what
+    a ladder knows about two bots; this command plays.
 
-    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 2 if that is undecided (and if the command line
-    cannot be read, with nothing on standard output), and 4 if the versions could not be compared, for example because there is no
-    such game.
+    The exit status is 0 if NEW is better, 1 if it is not better or plays identically, 2 if that is undecided (and if
+    the command line cannot be read, with nothing on standard output), and 4 if the versions could not be compared, for
+    example because there is no such game.
 
     Examples:
 
@@ -295,7 +295,7 @@ def _read_margin(text: str) -> Margin:
 
 
 def _read_error(name: str, probability: float | None) -> float:
-    """Read a probability of an error.
+    """Read the probability of an error.
 
     Raises:
         BadParameter: if it is not between 0 and 0.5.

@@ -47,16 +47,16 @@ class ComparisonPlan(BotTerms):
     new: str
     old: str
     others: list[str]
-    """The players of the other seats."""
+    """The players in the other seats."""
     files: dict[str, str]
     """The hash of each player's files, for players that have files."""
     games: list[str]
     options: dict[str, str]
-    """Options of the games; each goes to the games that have it."""
+    """Options of the games; each is passed to the games that have it."""
     boards: dict[str, Any]
     """The board of each game."""
     is_field: bool
-    """True if each version sits alone among the others."""
+    """True if each version sits alone among the other players."""
     clock: str
     seed: int
     margin: float
@@ -81,7 +81,7 @@ class ComparisonPlan(BotTerms):
 
     @property
     def terms(self) -> Terms:
-        """The terms of its test."""
+        """The terms of the comparison's test."""
         return Terms(Margin(self.margin, self.in_deviations), self.alpha, self.beta, self.max_blocks)
 
     @property
@@ -118,7 +118,7 @@ class ComparisonPlan(BotTerms):
 
 
 def fingerprint(word: str) -> str:
-    """Return the SHA-256 of the files of a bot, in hexadecimal; empty for a house bot, a command or anything else."""
+    """Return the SHA-256 of a bot's files, in hexadecimal; empty for a house bot, a command or anything else."""
     path = Path(word)
     # House bots come first, as in a word for a seat; a file of the same name is another bot.
     if is_house_bot(word) or word.startswith(COMMAND):
@@ -183,7 +183,7 @@ def _check_is_as_before(plan: ComparisonPlan, folder: Path) -> None:
     """Check that the bots are those with which a comparison began.
 
     Raises:
-        ResumeError: if they are not.
+        ResumeError: if they are not, or relative paths and commands would now be found in another folder.
     """
     relative = [word for word in plan.words if not is_house_bot(word) and not Path(word).is_absolute()]
     if relative and not is_here(plan.directory):
@@ -211,16 +211,16 @@ def check_unused(folder: Path) -> None:
 
 @contextmanager
 def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Lock the folder of a comparison, and keep its plan there; after an interruption, print the command that resumes it.
+    """Lock a comparison's folder, and keep the plan there; after an interruption, print the command that resumes it.
 
     Args:
-        folder: the folder of its records; None to keep no records.
+        folder: the folder of the comparison's records; None to keep no records.
         plan: the comparison.
         resumes: True to continue the comparison in the folder.
         options: options of this command that the plan does not contain.
 
     Raises:
-        ResumeError: if another process plays into the folder, or the folder has another comparison or a series.
+        ResumeError: if another process is playing into the folder, or the folder has another comparison or a series.
     """
     if folder is None:
         with remarking_interrupts("with --record FOLDER, a comparison can go on after an interruption"):
@@ -237,5 +237,5 @@ def in_folder(folder: Path | None, plan: ComparisonPlan, *, resumes: bool, optio
 
 
 def write_conclusion(folder: Path, plan: ComparisonPlan, conclusion: Conclusion | None) -> None:
-    """Write the plan of a comparison into its folder again, with its verdict if it has one."""
+    """Write the plan of a comparison into its folder again, with the verdict if there is one."""
     write_plan(folder / COMPARISON, replace(plan, conclusion=conclusion.value if conclusion else ""))

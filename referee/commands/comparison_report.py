@@ -35,9 +35,9 @@ class Report:
     test: SequentialTest
     as_json: bool
     scores: list[BlockScore] = field(default_factory=list)
-    """The score of each block that is evidence."""
+    """The score of each block that counts as evidence."""
     by_game: dict[str, list[float]] = field(default_factory=dict)
-    """The differences of these blocks, by game."""
+    """The difference in each block that counts as evidence, by game."""
     lost: dict[str, Counter[str]] = field(default_factory=dict)
     """The number of times that each bot was put out, by reason."""
     _next_line: int = 1
@@ -108,7 +108,7 @@ class Report:
         return self.test.blocks * self.series.block_size
 
     def progress(self) -> str:
-        """Return the line of progress."""
+        """Return the line that shows the progress."""
         return f"{self.played()}: {_difference(self.test)}, {_ratio(self.test)}, {self._left()}"
 
     def _left(self) -> str:
@@ -143,7 +143,7 @@ class Report:
             err.print(self.progress(), soft_wrap=True)
 
     def print_end(self) -> None:
-        """Print the five lines, or the JSON object of the verdict."""
+        """Print the five lines of the report, or the JSON object with the verdict."""
         if self.as_json:
             print_json(self._verdict_as_json())
         elif self.test.blocks:
@@ -248,7 +248,7 @@ class Report:
 
 
 def bar() -> Progress:
-    """Return the line of progress in a terminal."""
+    """Return the line that shows the progress in a terminal."""
     progress = Progress(TextColumn("{task.description}"), console=err, transient=True, disable=not err.is_terminal)
     progress.add_task("the first block")
     return progress
@@ -260,7 +260,7 @@ def _difference(test: SequentialTest) -> str:
 
 
 def _rounded(number: int) -> int:
-    """Round an estimate to two digits."""
+    """Round an estimate to two significant digits."""
     return int(float(f"{number:.1e}"))
 
 

@@ -25,8 +25,8 @@ def doctor(
 ) -> None:
     """Check the isolation of bots on this machine.
 
-    It lists the missing measures, with the commands to enable them. It builds a box as `dogana ladder run` does, and tries to
-    escape from it. The exit status is 1 if a measure that a ladder for strangers needs is missing.
+    It lists the missing measures, with the commands to enable them. It builds a box as `dogana ladder run` does, and
+    tries to escape from it. The exit status is 1 if a measure that a ladder for strangers needs is missing.
 
     Examples:
 

@@ -27,7 +27,7 @@ BUILDS = {
     "java": PROJECTS["pom.xml"],
     "cpp": PROJECTS["CMakeLists.txt"],
 }
-"""The languages with a kit, and the build command for each; empty if a bot needs no build."""
+"""The build command for each language with a kit; empty if a bot in that language needs no build."""
 
 
 class NewError(DoganaError):
@@ -37,7 +37,7 @@ class NewError(DoganaError):
 def new(
     folder: Annotated[Path, typer.Argument(help="The new folder for the bot.", metavar="FOLDER", parser=target)],
     language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")] = "",
-    search: Annotated[bool, typer.Option("--search", help="A bot that searches, in Python.")] = False,
+    search: Annotated[bool, typer.Option("--search", help="Write a bot that searches, in Python.")] = False,
 ) -> None:
     """Write a template for a bot in a language of your choice.
 
@@ -72,7 +72,7 @@ def new(
 
 
 def write_kit(kit: str, folder: Path) -> int:
-    """Write a kit and all messages into an empty or new folder; return the number of files.
+    """Write a kit and the definitions of all messages into an empty or new folder; return the number of files.
 
     Raises:
         NewError: if the folder is not empty.
@@ -106,7 +106,7 @@ def write_kit(kit: str, folder: Path) -> int:
 
 
 def _files(kit: str) -> Iterator[tuple[Path, str]]:
-    """Yield each file of a kit, and its name in the folder of the bot."""
+    """Yield the path of each file of a kit and of the message definitions, with its name in the bot's folder."""
     # An installed package has both folders beside the Python messages; the sources have them elsewhere.
     package = Path(dogana.__path__[0])
     is_installed = (package / "kits").is_dir()

@@ -29,7 +29,7 @@ OpeningsOption = Annotated[
     ),
 ]
 MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
-"""The largest limits of a bot: more than any machine has. Linux allows at most 4,194,304 processes, see proc(5)."""
+"""The largest limits for a bot; no machine has more. Linux allows at most 4,194,304 processes, as proc(5) says."""
 MemoryOption = Annotated[
     int | None,
     typer.Option(
@@ -49,7 +49,7 @@ TasksOption = Annotated[
 CpusOption = Annotated[
     float | None,
     typer.Option(
-        help="The maximum share of a processor for each bot.", show_default="1", min=0.1, max=MAX_CPUS, metavar="NUMBER"
+        help="The maximum number of processors for each bot.", show_default="1", min=0.1, max=MAX_CPUS, metavar="NUMBER"
     ),
 ]
 NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it has no open decision.")]
@@ -176,7 +176,7 @@ def read_options(entries: Sequence[str]) -> dict[str, str]:
     """Read options of a game, each in the form NAME=VALUE; the game checks them.
 
     Raises:
-        BadOption: if an option has another form, or is given twice.
+        BadOption: if an option has a different form, or is given twice.
     """
     chosen: dict[str, str] = {}
     for entry in entries:

@@ -1,7 +1,7 @@
 """The output of all commands: tables, JSON, remarks, and the names of files.
 
-All output goes through this module, which escapes text from strangers (`referee.terminal`): names, details, file names and last
-words of bots cannot send escape sequences to the terminal, whatever a command prints.
+All output goes through this module, which escapes text from strangers (`referee.terminal`): names, details, file names
+and last words of bots cannot send escape sequences to the terminal, whatever a command prints.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ _USES = {
     TOURNAMENT: ("a tournament", "tournament", "run"),
     LADDER: ("a ladder", "ladder", "run", "--home"),
 }
-"""The uses of a folder, by the file that indicates each: its name, and the command that continues it."""
+"""The uses of a folder, by the file that indicates each use: what the folder has, and the command that continues it."""
 MAX_BYTES = 1024 * 1024
 ONE_LINE = 200
-"""The maximum length of the reason why a plan is damaged."""
+"""The maximum length of the text that says why a plan is damaged."""
 _Plan = TypeVar("_Plan")
 
 
@@ -104,8 +104,8 @@ def write_plan(path: Path, plan: BotTerms) -> None:
 def keeping(path: Path, plan: BotTerms, going_on: str, *, is_guess: bool = False) -> Iterator[None]:
     """Write a plan before its first match; after an interruption, print the command `going_on`.
 
-    An error before the end of the first match removes the file. With `is_guess`, any error does, because the records in
-    the folder may belong to another series.
+    If an error occurs before the first match is over, the file is removed. With `is_guess`, any error removes it,
+    because the records in the folder may belong to another series.
     """
     write_plan(path, plan)
     try:
@@ -154,7 +154,7 @@ def alone_in(folder: Path) -> Iterator[None]:
     """Lock a folder against other series while the context lasts.
 
     Raises:
-        ResumeError: if another process plays a series into it.
+        ResumeError: if another process is playing a series into the folder.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -99,7 +99,9 @@ def play(
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
         Path | None,
-        typer.Option(help="Keep the output of started agents, a file for each seat.", metavar="FOLDER", parser=target),
+        typer.Option(
+            help="Keep the output of started agents, in a file for each seat.", metavar="FOLDER", parser=target
+        ),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show the match while it runs.")] = False,
     listen: Annotated[
@@ -126,14 +128,14 @@ def play(
 ) -> None:
     """Play matches between bots on this machine.
 
-    A path is a bot as for `dogana ladder submit`: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its
-    own folder; an archive, and any bot with --isolate, runs in a copy. The name of a house bot takes precedence over a file,
-    which you can name as ./greedy.
+    A path leads to a bot, as in `dogana ladder submit`: a program, a .py, .js or .jar file, a folder, or an archive.
+    The bot runs in its own folder; an archive, and any bot with --isolate, runs in a copy. The name of a house bot
+    takes precedence over a file of the same name, which you can give as ./greedy.
 
     If a bot does not start, nothing is played. If it does not start in a later match of a series, it loses that match.
 
-    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 if the command line cannot be read, and 1 if matches
-    could not be played, for example because the game has no such option or number of seats.
+    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 if the command line cannot be read, and
+    1 if matches could not be played, for example because the game has no such option or number of seats.
 
     Examples:
 
@@ -216,7 +218,7 @@ def play(
 
 
 def _continued(typed: SeriesOptions, record: Path | None) -> SeriesPlan:
-    """Return the plan of the series in a folder; if the folder has none, the plan that the whole command line describes.
+    """Return the plan of the series in a folder; if there is none, return the plan that the command line describes.
 
     Raises:
         DoganaError: if the series cannot be resumed.

@@ -28,7 +28,7 @@ def position(
 ) -> None:
     """Show a position and its legal actions.
 
-    It lists the legal actions of every seat to act, or all problems of the position. The exit status is 0
+    It lists the legal actions of every seat that is to act, or all problems of the position. The exit status is 0
     only if the position can be played.
 
     Examples:

@@ -1,4 +1,4 @@
-"""The output of `dogana replay`: all steps of a record as text, as drawings or as a page, or the position at one step."""
+"""The output of `dogana replay`: all steps of a record as text, drawings or a page, or the position at one step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SECONDS_BETWEEN_REMARKS = 2.0
 
 
 class Views(Enum):
-    """The views on a page."""
+    """The views that a page contains: those of all seats and spectators, or only that of spectators."""
 
     ALL = "all"
     PUBLIC = "public"

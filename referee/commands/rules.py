@@ -17,7 +17,7 @@ from referee.game import Game
 from referee.registry import find
 
 _RULE = re.compile(r" *(?:[-*] +)?(?:\*\*)?([A-Z]\d+(?:\.\d+)?[a-z]?)(?=[.:]?(?: |\*|$))")
-"""The beginning of a rule, a ruling or an example: `- Y4.2 ...`, `R1 ...`."""
+"""A pattern for the beginning of a rule, a ruling or an example: `- Y4.2 ...`, `R1 ...`."""
 _HEADING = re.compile(r"(#+) (?:([A-Z]?\d+(?:\.\d+)*)\b)?")
 _FENCE = "```"
 
@@ -39,7 +39,7 @@ def rules(
 ) -> None:
     """Print the rules of a game, or one of them by its number.
 
-    Messages cite rules by these numbers. On a terminal they are laid out; in a pipe they are Markdown.
+    Messages cite rules by these numbers. On a terminal, the rules are laid out; in a pipe, they are Markdown.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""A running match on standard output: redrawn in place on a terminal, line by line elsewhere."""
+"""Show a running match on standard output. A terminal is redrawn in place; other outputs get line after line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words for a seat, in `dogana play` and `dogana replay --bot`: a house bot, a path, `cmd:'COMMAND'` or `remote`."""
+"""The words for a seat in `dogana play` and `dogana replay --bot`: a house bot, a path, `cmd:'COMMAND'` or `remote`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ JOIN_SECONDS = 10.0
 REMOTE_JOIN_SECONDS = 600.0
 """The time allowed for a remote bot to join, in seconds."""
 SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
-"""The words for a seat, for help pages."""
+"""A description of the words for a seat, for help pages."""
 
 Hold = Callable[[AbstractContextManager[Any]], Any]
 """A function that enters a context and keeps it open until the command ends, such as `typer.Context.with_resource`."""
@@ -58,7 +58,7 @@ def read_player(
 
     Raises:
         SeatError: if the word does not name a seat.
-        BadBot: if the word is a path, and there is no bot that can be started.
+        BadBot: if the word is a path, and there is no bot at this path that can be started.
     """
     if word == REMOTE:
         return Remote(wait or REMOTE_JOIN_SECONDS)
@@ -77,10 +77,10 @@ def read_player(
 def read_bot(
     word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
 ) -> Command:
-    """Read a word for a local bot: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
+    """Read a word for a local bot: a path such as `dogana ladder submit` takes, or `cmd:'COMMAND'`.
 
-    In a sandbox, a bot runs in a copy of the files that would be submitted; otherwise it runs in its own folder. A command runs
-    in the current folder, which is /bot in a sandbox. The arguments are the same as in `read_player`.
+    In a sandbox, a bot runs in a copy of the files that would be submitted; otherwise it runs in its own folder. A
+    command runs in the current folder, which is /bot in a sandbox. The arguments are the same as in `read_player`.
 
     Raises:
         SeatError: if a command cannot be read, or the bot does not play the game.
@@ -144,7 +144,7 @@ def _argv(word: str) -> list[str]:
 
 
 def _path(word: str) -> Path:
-    """Return a word as a path; in records it is the name of the bot.
+    """Return a word as a path. The word is also the name of the bot in records, so it must be printable.
 
     Raises:
         SeatError: if the word cannot be printed.
@@ -155,10 +155,10 @@ def _path(word: str) -> Path:
 
 
 def _check_is_there(word: str) -> None:
-    """Check that a word for a seat that is neither a house bot nor `remote` exists as a file, or is a command.
+    """Check that a word for a seat, which is neither a house bot nor `remote`, is a command or an existing path.
 
     Raises:
-        SeatError: if it is neither; the text suggests similar words.
+        SeatError: if the word is neither; the text suggests similar words.
     """
     if word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
         return

@@ -175,7 +175,9 @@ def _agree(game: Game, typed: SeriesOptions) -> tuple[Setup, dict[str, Any] | No
 
 
 def go_on(plan: SeriesPlan, folder: Path, typed: SeriesOptions) -> SeriesPlan:
-    """Return the plan of a resumed series, with the options of bots as typed now; a larger number of games extends it.
+    """Return the plan of a resumed series, with the options of bots as typed now.
+
+    A larger number of games extends the series.
 
     Raises:
         ResumeError: if what was typed contradicts the plan, or commands do not run in the same folder as before.
@@ -228,16 +230,17 @@ def read_plan(folder: Path) -> SeriesPlan | None:
 
 @contextmanager
 def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Lock a folder for a series, and keep its plan there; if the series is interrupted, print the command that resumes it.
+    """Lock a folder for a series, and keep its plan there; after an interruption, print the command that resumes it.
 
     Args:
-        folder: the folder of its records.
+        folder: the folder of the series' records.
         plan: the series.
         resumes: True to continue the series in the folder.
         options: options of this command that the plan does not contain.
 
     Raises:
-        ResumeError: if another process plays a series into the folder, or the plan of another series there would be lost.
+        ResumeError: if another process is playing a series into the folder, or the plan of another series there would
+            be lost.
     """
     path = folder / SERIES
     with alone_in(folder):
@@ -277,9 +280,9 @@ def _check_unused(folder: Path) -> None:
 
 
 def _differences(plan: SeriesPlan, typed: SeriesOptions) -> list[str]:
-    """Describe the contradictions between the options of a command line and a plan; an omitted option contradicts nothing.
+    """Describe the contradictions between the options of a command line and a plan.
 
-    More games than in the plan are not a contradiction: they extend the series.
+    An omitted option contradicts nothing. More games than in the plan are not a contradiction: they extend the series.
 
     Raises:
         DoganaError: if an option, a board or a position cannot be read.

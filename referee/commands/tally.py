@@ -17,16 +17,17 @@ from referee.verdict.student import half_width, wilson
 class SeriesStatistics:
     """The statistics of several matches.
 
-    The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
-    intervals are computed from the means of blocks. Without rotation, a block is one match. If a block repeats the
-    play of an earlier one, as deterministic bots do in a game with little chance, its matches are counted but not used.
+    The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are
+    independent: intervals are computed from the means of blocks. Without rotation, a block is one match. If a block
+    repeats the play of an earlier one, as deterministic bots do in a game with little chance, its matches are counted
+    but not used.
 
     Attributes:
         with_outs: the number of matches in which a seat was put out.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
-        """`names` are the players by index; `block` is the number of consecutive matches in a block."""
+        """`names` are the names of the players, by index; `block` is the number of consecutive matches in a block."""
         self._names = names
         self._block = block
         self._matches: list[_Played] = []
@@ -79,7 +80,7 @@ class SeriesStatistics:
         return table
 
     def _different_blocks(self) -> list[list[_Played]]:
-        """Return the blocks with different play, in order; an incomplete block only if it is the first."""
+        """Return, in order, the blocks with different play; include an incomplete block only if it is the first."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
         # In an incomplete block, some bots have had better seats than others.
         for first in range(0, max(1, len(self._matches) - self._block + 1), self._block):
@@ -90,7 +91,7 @@ class SeriesStatistics:
 
 @dataclass(slots=True)
 class _Played:
-    """A match, with an entry for each player."""
+    """A match, with lists that have one entry for each player."""
 
     key: tuple[str, ...]
     """The match's digest and the bot in each seat: equal for matches with the same play."""
@@ -100,7 +101,7 @@ class _Played:
 
 
 def mean(values: Sequence[float]) -> str:
-    """Return the mean and its 95 % interval by Student's t; a dash for the interval if the values do not vary."""
+    """Return the mean and its 95 % interval by Student's t; a dash replaces the interval if the values do not vary."""
     count = len(values)
     if count < 2 or not pvariance(values):
         return f"{fmean(values):.1f} ± -"
@@ -108,10 +109,10 @@ def mean(values: Sequence[float]) -> str:
 
 
 def share(values: Sequence[float]) -> str:
-    """Return the mean of shares from 0 to 1 in percent, and Wilson's 95 % interval; a dash if there is only one share.
+    """Return, in percent, the mean of shares from 0 to 1, with Wilson's 95 % interval, or a dash for a single share.
 
-    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so the
-    interval is never too narrow for others.
+    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so the interval is never too narrow for
+    other shares.
     """
     count, centre = len(values), fmean(values)
     if count < 2:

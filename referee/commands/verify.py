@@ -46,16 +46,18 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each file.")] = False,
 ) -> None:
-    """Play records again by the rules, and say where one is wrong.
+    """Replay records under the rules, and say where one is wrong.
 
-    For a record that holds, it says what that proves, whether the board is the shipped one, and for which lines there is only
-    the referee's word: the setup of the match, times, and the reasons for which a seat had a strike or was put out.
+    For a record that holds, it says what that proves, whether the board is the shipped one, and for which lines there
+    is only the referee's word: the setup of the match, times, and the reasons for which a seat had a strike or was put
+    out.
 
-    With --key it also says whether the ladder has signed the record, and with --audit-log it gives the number of the entry
-    with the record's result in the ladder's audit log.
+    With --key it also says whether the ladder has signed the record, and with --audit-log it gives the number of the
+    entry with the record's result in the ladder's audit log.
 
-    The exit status is 0 only if all of them hold; 1 if one is broken, or is not what --key and --audit-log ask for; 3 if none is broken, but the seed of one is not
-    revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
+    The exit status is 0 only if all records hold; 1 if one is broken, or is not what --key and --audit-log ask for; 3
+    if none is broken, but the seed of one is not revealed yet: the matches of a ladder's block share a seed, which is
+    added to their records when all are over.
 
     Examples:
 

@@ -67,16 +67,19 @@ def watch(
     ca: Annotated[
         Path | None,
         typer.Option(
-            help="The certificate of the referee's authority (PEM), if it encrypts.", metavar="FILE", envvar="DOGANA_CA"
+            help="The certificate of the referee's authority (PEM), if the referee encrypts.",
+            metavar="FILE",
+            envvar="DOGANA_CA",
         ),
     ] = None,
     tls: Annotated[
-        bool, typer.Option("--tls", help="The referee encrypts with a certificate of a public authority.")
+        bool, typer.Option("--tls", help="The referee encrypts with a certificate from a public authority.")
     ] = False,
 ) -> None:
     """Show a match that is being played, until it is over.
 
-    It may be called before the match begins. Everybody who can reach the referee may watch; nobody is shown anything secret.
+    It may be started before the match begins. Everybody who can reach the referee may watch; nobody is shown anything
+    secret.
 
     Examples:
 
@@ -132,7 +135,10 @@ async def _follow(
 
 
 def _credentials(ca: Path | None) -> grpc.ChannelCredentials:
-    """Return the credentials for an encrypted connection: `ca` is the certificate of the authority; None for public ones."""
+    """Return the credentials for an encrypted connection.
+
+    `ca` is the certificate of the referee's authority; None stands for the public authorities.
+    """
     try:
         return grpc.ssl_channel_credentials(None if ca is None else ca.read_bytes())
     except OSError as error:
@@ -226,9 +232,10 @@ def _result(over: pb.GameOver) -> Table:
 
 @contextlib.asynccontextmanager
 async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator[None]:
-    """Show a match of this process while the context lasts, from a process of its own, so that drawing takes no time from the referee.
+    """Show a match of this process while the context lasts.
 
-    The context begins when the screen is ready, and ends when it has shown the end of the match.
+    The screen is a process of its own, so that drawing takes no time from the referee. The context begins when the
+    screen is ready, and ends when the screen has shown the end of the match.
     """
     # -P keeps a module in the current folder from taking the place of ours.
     program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
@@ -259,7 +266,7 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 
 def _show_beside(address: str, match: str, *names: str) -> None:
-    """Show a match for the process that plays it, which itself reports the reason if there is no result."""
+    """Show a match for the process that plays it; if there is no result, that process itself reports the reason."""
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
         asyncio.run(_follow(address, match, None, names))

@@ -35,9 +35,10 @@ def add(
 ) -> None:
     """Let entrants join a tournament, even while it runs.
 
-    In a round robin at tables of two, a newcomer meets everybody; in a gauntlet, it is a challenger and meets the hosts. Existing
-    matches do not change. Other tournaments accept no entrants after the first match, and no tournament accepts any after its
-    end. The command prints the new tables. A `dogana tournament run` in progress plays them after the others.
+    In a round robin at tables of two, a newcomer meets everybody; in a gauntlet, it is a challenger and meets the
+    hosts. Existing matches do not change. Other tournaments accept no entrants after the first match, and no tournament
+    accepts any after its end. The command prints the new tables. A `dogana tournament run` in progress plays them after
+    the others.
 
     Examples:
 
@@ -72,7 +73,7 @@ def add(
 
 
 def _has_begun(place: TournamentFolder, stack: ExitStack) -> bool:
-    """Return whether the first match has begun; if not, none begins before the stack is closed."""
+    """Return True if the first match has begun; if it has not, no match begins before the stack is closed."""
     if place.recorded():
         return True
     with suppress(TournamentError):

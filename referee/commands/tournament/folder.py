@@ -1,4 +1,4 @@
-"""The folder of a tournament: its file, the records, and the few facts that were fixed by the first match."""
+"""The folder of a tournament: its file, its records, and the few facts that are fixed before the first match."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OTHERS = {
     COMPARISON: "a comparison of `dogana compare`",
     LADDER: "a ladder",
 }
-"""Other uses of a folder, by the file that indicates each."""
+"""Other uses of a folder, by the file that indicates each use."""
 _UNFINISHED = re.compile(r"round\d+-table\d+-.+-rotation\d+\.(\d+)(\.[0-9a-f]{8}\.part)?", re.ASCII)
 MAX_LOCK_BYTES = 1000
 LOCK_TRIES = 10
@@ -39,10 +39,10 @@ class TournamentFolder:
     """A folder with a tournament.
 
     Attributes:
-        folder: its absolute path.
-        file: the file of the plan, for people.
+        folder: the absolute path of the folder.
+        file: the file of the plan, which people read and edit.
         records: the folder of the records.
-        result: the final table with the hashes of all records; it exists if the tournament is over.
+        result: the file with the final table and the hashes of all records; it exists if the tournament is over.
         own: the folder, and everything that the tournament keeps in it; none of it is part of a bot.
     """
 
@@ -59,7 +59,7 @@ class TournamentFolder:
         """Read the plan.
 
         Raises:
-            TournamentError: if it is missing or invalid.
+            TournamentError: if the plan is missing or invalid.
         """
         return read_plan(self.text(), str(self.file))
 
@@ -67,7 +67,7 @@ class TournamentFolder:
         """Read the file of the plan.
 
         Raises:
-            TournamentError: if there is none, or it is not UTF-8.
+            TournamentError: if there is no such file, or it is not UTF-8.
         """
         try:
             return read_file(self.file, MAX_BYTES).decode()
@@ -163,7 +163,7 @@ class TournamentFolder:
                 )
 
     def _have_joined(self, was: object, now: Sequence[Sequence[object]]) -> bool:
-        """Return whether a list of entrants is an earlier one with newcomers added at its end."""
+        """Return True if `now` is the list `was` with newcomers added at its end, and the tournament is not over."""
         began = len(was) if isinstance(was, list) else 0
         return list(now[:began]) == was and all(one[-1] is True for one in now[began:]) and not self.result.exists()
 
@@ -204,7 +204,7 @@ class TournamentFolder:
         """Keep other processes from running the tournament in this context; remove the leftovers of killed processes.
 
         Raises:
-            TournamentError: if another process runs it; the text says which.
+            TournamentError: if another process is running it; the text says which.
         """
         check_regular(self._lock)
         # "a": the line of the process that has the lock must stay until the lock is ours.
@@ -232,13 +232,13 @@ class TournamentFolder:
             os.close(descriptor)
 
     def runner(self) -> str:
-        """Return a description of the process that runs the tournament, or ran it last."""
+        """Return a description of the process that is running the tournament, or was the last to run it."""
         with contextlib.suppress(OSError, ValueError):
             return read_file(self._lock, MAX_LOCK_BYTES).decode().strip() or "another process"
         return "another process"
 
     def is_running(self) -> bool:
-        """Return whether a process runs the tournament now."""
+        """Return True if a process is currently running the tournament."""
         try:
             check_regular(self._lock)
             with self._lock.open() as file:
@@ -259,7 +259,7 @@ class TournamentFolder:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Lock a file, unless another process holds its lock for more than a moment; return whether it is locked."""
+    """Lock a file, unless another process holds its lock for more than a moment; return True if this has succeeded."""
     for _ in range(LOCK_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

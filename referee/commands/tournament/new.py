@@ -78,7 +78,7 @@ def new(
     hosts: Annotated[
         int | None,
         typer.Option(
-            help="In a gauntlet: the number of hosts, the first entrants, whom all others meet.",
+            help="In a gauntlet: the number of hosts, which are the first entrants and meet all others.",
             show_default="as many as a table needs",
             min=1,
             metavar="NUMBER",
@@ -101,7 +101,7 @@ def new(
     qualify: Annotated[
         int | None,
         typer.Option(
-            help="The number that advance from the preliminary to the knockout.",
+            help="The number of entrants that advance from the preliminary to the knockout.",
             show_default="all",
             min=2,
             max=MAX_ENTRANTS,
@@ -128,7 +128,8 @@ def new(
 ) -> None:
     """Write the file of a tournament, with a comment on each entry.
 
-    Nothing is played. Read the file, change it if you like, then run it. The names of entrants are those of their files.
+    Nothing is played. Read the file, change it if you like, then run it. The names of entrants are those of their
+    files.
 
     Examples:
 
@@ -265,7 +266,7 @@ def _of_format(
 
 
 def _entry(key: str, value: Value, comment: str, *, is_set: bool = False) -> str:
-    """Write an entry, or show one that is not set."""
+    """Write an entry; if it is not set, write it as a comment."""
     return f"{'' if is_set else '# '}{key} = {_toml(value)}  # {comment}\n"
 
 
@@ -279,7 +280,10 @@ def _games(names: Sequence[str], options: Sequence[str]) -> str:
 
 
 def written_entrants(entrants: Sequence[tuple[str, str]], more: str, hosts: int = 0) -> str:
-    """Write entrants, given by name and seat, each with further lines; the first are the hosts of a gauntlet."""
+    """Write entrants, given by name and seat, each followed by the lines in `more`.
+
+    The first `hosts` entrants are the hosts of a gauntlet.
+    """
     rows = []
     for number, (name, seat) in enumerate(entrants):
         host = "host = true\n" if number < hosts else ""

@@ -1,4 +1,4 @@
-"""The options for the form of a tournament, shared by `dogana tournament new` and `dogana ladder event new`."""
+"""The options for the format of a tournament, shared by `dogana tournament new` and `dogana ladder event new`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ GamesOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="The rule for the pairings.")]
 SeatsOption = Annotated[
-    int, typer.Option(help="The number of seats of a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
+    int, typer.Option(help="The number of seats at a table.", min=MIN_SEATS, max=MAX_SEATS, metavar="NUMBER")
 ]
 BlocksOption = Annotated[
     int,
     typer.Option(
-        help="The number of seeds of each table, each played in every rotation of the seats.",
+        help="The number of seeds for each table, each played in every rotation of the seats.",
         min=1,
         max=MAX_BLOCKS,
         metavar="NUMBER",
@@ -37,4 +37,4 @@ AdvanceOption = Annotated[
         metavar="NUMBER",
     ),
 ]
-ScoringOption = Annotated[Scoring, typer.Option(help="The points of a match.")]
+ScoringOption = Annotated[Scoring, typer.Option(help="The points for a match.")]

@@ -36,9 +36,10 @@ def page(
     """Write a tournament as pages, for any web host.
 
     index.html has the final table, the crosstable, the bracket of a knockout, faults and times, and all matches;
-    each match has a page that steps through it, and plays its record again by the rules first.
+    each match has a page that steps through it. Each record is replayed under the rules before its page is written.
 
-    A tournament may go on meanwhile. With --force, pages are written into the same folder again; a match is drawn only once.
+    A tournament may go on meanwhile. With --force, pages are written into the same folder again; a match is drawn only
+    once.
 
     Examples:
 
@@ -67,7 +68,7 @@ def page(
 
 
 def _is_drawn(record: Path, drawn: Path) -> bool:
-    """Return True if the page of a match exists; it contains the hash of its record."""
+    """Return True if the page of a match exists, and contains the hash of the match's record."""
     return drawn.exists() and read_lines(record)[-1].hash in drawn.read_text(encoding="utf-8", errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""The entrants of a tournament as players: their words for a seat are read, compared and hashed."""
+"""The entrants of a tournament as players: the words for their seats are read, and their bots compared and hashed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from referee.tournament.course import table_sizes
 from referee.tournament.plan import Entrant, TournamentError, TournamentPlan
 
 _NOT_HASHED = {"__pycache__", ".git", ".venv", "node_modules"}
-"""Folders to leave out, because programs fill them automatically or they hold an author's tools."""
+"""Folders that are not hashed, because programs fill them automatically or they hold an author's tools."""
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def players(
     Args:
         place: the folder of the tournament.
         plan: the plan.
-        directory: the folder of paths and commands; it becomes the current folder while the context lasts.
+        directory: the folder to which paths and commands are relative; it is the current folder in this context.
         ray: the address of the cluster; None to play here.
 
     Raises:
@@ -84,7 +84,7 @@ def _player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read the word of an entrant; its path is relative to the current folder."""
+    """Read the word for an entrant's seat; a path is relative to the current folder."""
     word, runtimes = entrant.seat, terms_of(plan).runtimes
     if word == REMOTE:
         raise TournamentError(f"{entrant.name} is remote: a remote agent joins one match, so it cannot be an entrant")
@@ -99,14 +99,14 @@ def _player(
 
 
 def check_versions(plan: TournamentPlan, hashes: Mapping[str, str]) -> None:
-    """Check that no two entrants are the same version of a bot: by the same word, or by files with equal content.
+    """Check that no two entrants are the same version of a bot, with the same word or with files of equal content.
 
     Args:
         plan: the plan.
         hashes: the result of `bot_hashes`.
 
     Raises:
-        TournamentError: if two are the same; the text names both.
+        TournamentError: if two entrants are the same version; the text names both.
     """
     known: dict[tuple[str, str], Entrant] = {}
     for entrant in plan.entrants:
@@ -130,7 +130,7 @@ def bot_path(entrant: Entrant, directory: Path) -> Path | None:
 def bot_hashes(
     plan: TournamentPlan, directory: Path, without: Sequence[Path], limits: BotLimits | None = None
 ) -> dict[str, str]:
-    """Return the SHA-256 of each entrant that is a file or a folder, by its name.
+    """Return the SHA-256 of each entrant that is a file or a folder, by the entrant's name.
 
     Args:
         plan: the plan.
@@ -157,7 +157,7 @@ def _files(path: Path, limits: BotLimits | None) -> list[Path]:
     """Return the files of a bot, sorted.
 
     Raises:
-        BadBot: if they exceed the limits.
+        BadBot: if the files exceed the limits.
     """
     files, entries = [path], 0
     if not path.is_file():

@@ -37,11 +37,12 @@ def run(
 ) -> None:
     """Play a tournament to its end.
 
-    After Ctrl-C, a kill or a power failure, the same command continues, here or on a cluster: no match is lost or counted
-    twice, and the table is the same. Existing records are verified first.
+    After Ctrl-C, a kill or a power failure, the same command continues, here or on a cluster: no match is lost or
+    counted twice, and the table is the same. Existing records are verified first.
 
-    The exit status is 0 if all has been played, and 1 if it cannot go on. If a bot does not start in its first match, the tournament stops;
-    later it loses the match, by the rule for faults.
+    The exit status is 0 if all matches have been played, and 1 if the tournament cannot go on. If a bot does not start
+    in its first match, the tournament stops; if it does not start in a later match, it loses that match under the rule
+    for faults.
 
     Examples:
 

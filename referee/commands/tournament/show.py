@@ -31,8 +31,8 @@ def show(
 ) -> None:
     """Print the table of a tournament, finished or not.
 
-    It also prints the crosstable, the number of matches left, and the time that they will take. Results are read from the
-    records without verifying them: `dogana tournament verify` does that.
+    It also prints the crosstable, the number of matches left, and the time that they will take. Results are read from
+    the records without verifying them: `dogana tournament verify` does that.
 
     Examples:
 

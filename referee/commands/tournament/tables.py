@@ -28,7 +28,7 @@ def standings_table(plan: TournamentPlan, table: FinalTable) -> Table:
 
 
 def crosstable_table(plan: TournamentPlan, cross: MeetingTable) -> Table:
-    """Return the crosstable: the share of matches in which the row came before the column."""
+    """Return the crosstable: the share of matches in which the row's entrant came before the column's entrant."""
     printed = Table("", *(str(place) for place in range(1, len(cross.order) + 1)), title="row before column")
     for place, row in enumerate(cross.order, start=1):
         cells = [cross.text(row, column) for column in cross.order]

@@ -39,10 +39,11 @@ def verify(
 ) -> None:
     """Compute a tournament again, and say where it is wrong.
 
-    Every record is played again by the rules. Pairings, seats, seeds and the final table follow from the file and from these results,
-    and are compared with the records and with result.json.
+    Every record is replayed under the rules. Pairings, seats, seeds and the final table follow from the file and from
+    these results, and are compared with the records and with result.json.
 
-    It cannot prove that a bot was the one that its name claims, nor that no match was played again before its record was stored.
+    It cannot prove that a bot was the one that its name claims, nor that no match was played again before its record
+    was stored.
 
     The exit status is 0 if everything holds, even if matches are left; 1 otherwise.
 
@@ -84,7 +85,11 @@ def verify(
 def _check_records(
     place: TournamentFolder, plan: TournamentPlan
 ) -> tuple[list[str], dict[str, Result], dict[str, str]]:
-    """Verify all records, round by round, since results decide the pairings; return problems, results and hashes by name."""
+    """Verify all records, round by round, because results decide the pairings.
+
+    Returns:
+        The problems, and the results and the hashes of the records, by the names of the matches.
+    """
     problems: list[str] = []
     results: dict[str, Result] = {}
     hashes: dict[str, str] = {}
@@ -126,7 +131,10 @@ def _lost(plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse
 def _added(
     plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse, results: Mapping[str, Result]
 ) -> list[str]:
-    """Return a line for each record that belongs to no match. While a round is not over, nobody knows the matches of later rounds."""
+    """Return a line for each record that belongs to no match.
+
+    While a round is not over, the matches of later rounds are unknown, so records of later rounds are not listed.
+    """
     scheduled = {one.name for one in known.fixtures}
     is_open = known.next_round(results) is not None
     return [
@@ -137,7 +145,7 @@ def _added(
 
 
 def _is_later(plan: TournamentPlan, name: str, known: TournamentCourse) -> bool:
-    """Return whether a record has the name of a match of a round that is not known yet."""
+    """Return True if a record has the name of a match in a round that is not known yet."""
     found = _ROUND.match(name)
     return plan.format in OF_ROUNDS and found is not None and int(found[1]) > known.rounds[-1].number
 
@@ -161,7 +169,11 @@ def _compare_result(place: TournamentFolder, document: Mapping[str, object], *, 
 
 
 def _first_difference(where: str, stored: object, follows: object) -> str | None:
-    """Describe the first difference between a stored value and the one that follows from the records; None if they are equal."""
+    """Describe the first difference between a stored value and the one that follows from the records.
+
+    Returns:
+        The description, which names the place of the difference; None if the values are equal.
+    """
     if stored == follows:
         return None
     if isinstance(stored, list) and isinstance(follows, list) and len(stored) == len(follows):
