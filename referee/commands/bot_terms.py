@@ -118,7 +118,7 @@ def check_travels(players: Sequence[Player], *, isolate: bool, remedy: str = "ad
     """Check that other machines can play the matches; `remedy` tells the user how to get a sandbox.
 
     Raises:
-        NotThere: if they cannot.
+        NotThere: if the other machines cannot play the matches.
     """
     if any(isinstance(player, Command) for player in players) and not isolate:
         raise NotThere(

@@ -252,7 +252,7 @@ def _fill(others: Sequence[str] | None, seats: int, *, is_field: bool) -> list[s
     """Return the players of the remaining seats.
 
     Raises:
-        ComparisonError: if their number does not fit the seats.
+        ComparisonError: if the number of these players does not fit the number of seats.
     """
     free = seats - (1 if is_field else 2)
     named = list(others or [_OTHER] * free)
@@ -282,7 +282,7 @@ def _read_margin(text: str) -> Margin:
     """Read a margin; refuse a margin that no difference can reach.
 
     Raises:
-        BadParameter: if it is not between 0 and 1.
+        BadParameter: if the margin is not between 0 and 1.
     """
     in_deviations = text.endswith(_DEVIATIONS)
     try:
@@ -298,7 +298,7 @@ def _read_error(name: str, probability: float | None) -> float:
     """Read the probability of an error.
 
     Raises:
-        BadParameter: if it is not between 0 and 0.5.
+        BadParameter: if the probability is not between 0 and 0.5.
     """
     if probability is None:
         return _ERROR
@@ -360,7 +360,7 @@ def _play(
 
 
 def _players(context: typer.Context, plan: ComparisonPlan, ray: str | None) -> list[Player]:
-    """Read the words for all players.
+    """Read the words for all players of a comparison.
 
     Raises:
         DoganaError: if a player cannot play one of the games.

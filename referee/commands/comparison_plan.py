@@ -49,7 +49,7 @@ class ComparisonPlan(BotTerms):
     others: list[str]
     """The players in the other seats."""
     files: dict[str, str]
-    """The hash of each player's files, for players that have files."""
+    """The hash of the files of each player that has files."""
     games: list[str]
     options: dict[str, str]
     """Options of the games; each is passed to the games that have it."""
@@ -93,7 +93,7 @@ class ComparisonPlan(BotTerms):
         """Return the matches of the comparison, up to the maximum number of blocks.
 
         Raises:
-            DoganaError: if the rules do not allow them.
+            DoganaError: if the rules do not allow these matches.
         """
         settings = [self._setting(name) for name in self.games]
         return Series(
@@ -201,7 +201,7 @@ def check_unused(folder: Path) -> None:
     """Refuse a folder that is in use, for a comparison or for anything else.
 
     Raises:
-        ResumeError: if it is in use.
+        ResumeError: if the folder is in use.
     """
     plan = read_plan_file(folder / COMPARISON, ComparisonPlan)
     if plan is not None:

@@ -21,7 +21,7 @@ from referee.verdict.sequential import MIN_BLOCKS, Conclusion, SequentialTest
 from referee.version import installed_version
 
 _LAST_WORDS = 2_000
-"""The maximum number of characters shown of a bot's output."""
+"""The maximum number of characters of a bot's output that are shown."""
 _GROWTH = 1.25
 """The factor by which the number of blocks grows between two lines of progress if there is no terminal."""
 
@@ -112,20 +112,20 @@ class Report:
         return f"{self.played()}: {_difference(self.test)}, {_ratio(self.test)}, {self._left()}"
 
     def _left(self) -> str:
-        """Return the expected number of further matches in words."""
+        """Return the expected number of further matches, in words."""
         if self.test.blocks_left is None:
             return "too few to tell how many are left"
         low, high = (_rounded(blocks * self.series.block_size) for blocks in self.test.blocks_left)
         return f"about {low:,} matches left" if low == high else f"about {low:,} to {high:,} matches left"
 
     def played(self) -> str:
-        """Return the numbers of blocks and matches in words."""
+        """Return the numbers of blocks and matches played, in words."""
         blocks, repeats = self.test.blocks, self.test.blocks - self.test.different
         repeated = f" ({repeats} repeated)" if repeats else ""
         return f"{counted(blocks, 'block')}{repeated}, {counted(self.matches, 'match', 'matches')}"
 
     def print_progress(self, bar: Progress) -> None:
-        """Show the progress: in a terminal after each block, otherwise now and then."""
+        """Show the progress: in a terminal after each block, otherwise at growing intervals."""
         if self.test.blocks == MIN_BLOCKS and self.test.is_alike:
             err.print(f"both have played identically in {MIN_BLOCKS} blocks: are they the same?", soft_wrap=True)
         if self.test.conclusion is not None:

@@ -267,7 +267,7 @@ async def _play_one(
 
     Args:
         series: the series, with one match.
-        listen: the address for remote agents and spectators; None if there are none.
+        listen: the address for remote agents and spectators; None to accept neither.
         target: the file or folder for the record.
         watched: True to show the match.
         invites: True to print the address for spectators.

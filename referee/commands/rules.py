@@ -120,7 +120,7 @@ def _end_of_section(lines: Sequence[str], first: int, level: int) -> int:
 
 
 def _end_of_rule(lines: Sequence[str], first: int) -> int:
-    """Return the index of the line after a rule: the next rule, or the first line outside its item or paragraph."""
+    """Return the index of the line after a rule: the next rule, or the first line outside this item or paragraph."""
     indent = _indent(lines[first])
     is_item = lines[first].lstrip().startswith(("- ", "* "))
     for at in range(first + 1, len(lines)):

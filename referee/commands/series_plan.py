@@ -93,7 +93,7 @@ class SeriesPlan(BotTerms):
         """Return the matches of the plan.
 
         Raises:
-            DoganaError: if the rules do not allow them.
+            DoganaError: if the rules do not allow these matches.
         """
         control = read_clock(self.clock)
         setup = find(self.game).setup(len(self.seats), self.options, self.board)
@@ -111,7 +111,7 @@ class SeriesPlan(BotTerms):
         )
 
     def _start(self, setup: Setup) -> Mapping[str, Any] | None:
-        """Return the first position, which is checked; None for the game's own first position."""
+        """Check and return the position from which the series starts; None stands for the game's own first position."""
         if self.position is None:
             return None
         game = find(self.game)

@@ -213,7 +213,7 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def _claims(word: Mapping[str, Sequence[int]]) -> str:
-    """Describe claims with their lines, grouped by equal lines."""
+    """Describe claims and the lines that make them; claims with the same lines form one group."""
     by_lines: dict[tuple[int, ...], list[str]] = {}
     for claim, lines in word.items():
         by_lines.setdefault(tuple(lines), []).append(claim)

@@ -102,7 +102,7 @@ async def _follow(
     """Show a match to its end; return its result.
 
     Raises:
-        WatchError: if it cannot be shown to its end.
+        WatchError: if the match cannot be shown to its end.
     """
     async with _channel(address, credentials) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
@@ -196,7 +196,7 @@ def _setup(game: Game, message: pb.Happened, address: str) -> Setup:
 
 
 def _number(text: str) -> float:
-    """Return a number of a board as an integer if possible, because all numbers in a message are floats."""
+    """Return a board's number as an integer if it is whole, because all numbers in a message are floats."""
     number = float(text)
     return int(number) if number.is_integer() else number
 

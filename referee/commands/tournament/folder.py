@@ -81,7 +81,7 @@ class TournamentFolder:
         """Check that the folder is not used for anything else.
 
         Raises:
-            TournamentError: if it is.
+            TournamentError: if the folder is used for something else.
         """
         for name, what in _OTHERS.items():
             if (self.folder / name).exists():
@@ -99,7 +99,7 @@ class TournamentFolder:
         return path
 
     def results(self) -> dict[str, Result]:
-        """Return the results that the records claim, by the names of the records.
+        """Return the results that the records claim, by record name.
 
         Raises:
             RecordError: if a record is damaged.

@@ -76,7 +76,7 @@ def run(
 def _play_all(
     place: TournamentFolder, plan: TournamentPlan, workers: int | None, ray: str | None, *, as_json: bool
 ) -> dict[str, Result]:
-    """Play the matches that are left; return the results of all matches."""
+    """Play the remaining matches; return the results of all matches."""
     directory = place.directory(plan)
     with players(place, plan, directory, ray) as seated:
         hashes = bot_hashes(plan, directory, place.own)

@@ -1,4 +1,4 @@
-"""`dogana tournament verify`: compute a tournament again from its file and its records."""
+"""`dogana tournament verify`: recompute a tournament from its file and its records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from referee.tournament.standings import final_table, verdict_sentence
 
 _ROUND = re.compile(r"round(\d+)-", re.ASCII)
 MAX_SAID = 80
-"""The maximum number of characters printed of a wrong value."""
+"""The maximum number of characters of a wrong value that are printed."""
 
 
 def verify(
@@ -119,7 +119,7 @@ def _check_record(plan: TournamentPlan, fixture: Fixture, path: Path) -> tuple[R
 
 
 def _lost(plan: TournamentPlan, place: TournamentFolder, known: TournamentCourse) -> list[str]:
-    """Return a line if a match of the last known round has no record, but later rounds have been played."""
+    """Return a line if a match in the last known round has no record, although later rounds have been played."""
     there = {path.stem for path in place.recorded()}
     lost = [one.name for one in known.rounds[-1].fixtures if one.name not in there]
     if not (lost and any(_is_later(plan, name, known) for name in there)):

@@ -112,14 +112,14 @@ class Calls(grpc.aio.ServerInterceptor):
 
 
 class Door:
-    """A Unix domain socket at which one agent can call Play, and nothing else.
+    """A Unix domain socket at which one agent can call the method Play, and no other method.
 
     Attributes:
         socket: the path of the socket, which only this user can reach.
     """
 
     def __init__(self, allowance: int = ALLOWANCE) -> None:
-        """Make the socket; `allowance` is the number of useless frames allowed (see `ALLOWANCE`)."""
+        """Make a folder for the socket; `allowance` is the number of useless frames allowed (see `ALLOWANCE`)."""
         self._allowance = allowance
         self._folder = SocketFolder()
         self.socket = self._folder.socket
@@ -138,7 +138,7 @@ class Door:
         )
 
     async def close(self, seconds: float = STOP_SECONDS) -> None:
-        """Give open calls `seconds` to end, then cancel them, and remove the socket."""
+        """Give open calls `seconds` to end, then cancel those that are still open, and remove the socket."""
         listener, self._listener = self._listener, None
         try:
             if listener is not None:

@@ -85,7 +85,7 @@ BEGIN = (
     + field(b"content-type", b"application/grpc")
     + field(b"grpc-accept-encoding", b",".join(ENCODINGS))
 )
-"""The headers of all answers: status 200 (RFC 7541, appendix A), and the supported encodings."""
+"""The headers with which every answer begins: status 200 (RFC 7541, appendix A), and the supported encodings."""
 
 
 def http_status(number: int, status: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Streams that have not joined yet, and a limit on long calls by other callers."""
+"""The streams that have not joined yet, and a limit on the long calls of other callers."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Reaction:
     refused: Sequence[str]
     """The reasons why the agent's earlier answers to the question were refused."""
     seconds: float | None
-    """The time from sending the question to the answer; None without an answer."""
+    """The time from the sending of the question to the answer; None if there is no answer."""
     is_late: bool
     """True if the agent did not answer in time."""
     fault: Fault | None

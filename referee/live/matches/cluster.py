@@ -60,7 +60,7 @@ class ClusterError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A slot's answer if its machine cannot play; the text gives the reason."""
+    """A slot's answer if its machine cannot play; `reason` says why."""
 
     reason: str
 

@@ -67,7 +67,7 @@ class SeriesSlot:
         self._worker: SeriesWorker | None = None
 
     def begin(self) -> list[str] | Unfit:
-        """Make the folder for records and the sandbox; return the limits that the sandbox cannot enforce."""
+        """Make the folder for records, and the sandbox; return the limits that the sandbox cannot enforce."""
         here = installed_version()
         if here != self._dogana:
             return Unfit(f"it has dogana {here}, and this machine {self._dogana}; install the same there")

@@ -19,7 +19,7 @@ from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
 MAX_UNREAD = 256
-"""The maximum number of unread messages from an agent; any more are dropped."""
+"""The maximum number of unread messages from an agent; further messages are dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
 """The time allowed for messages to arrive after the process that sent them has ended."""

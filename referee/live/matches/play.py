@@ -123,7 +123,7 @@ class MatchReport:
 
     result: Result
     record_hash: str
-    """The hash of the record's last line; empty without a record."""
+    """The hash of the record's last line; empty if there is no record."""
     logs: Mapping[Seat, str]
     """The output of started agents, by seat; it is for their authors only."""
     usages: Mapping[Seat, Usage]
@@ -156,7 +156,7 @@ class AgentSeats:
     last_words: dict[Seat, Fault] = field(default_factory=dict)
     """Faults whose reasons come from the agents' own output. They must not be in records, which anybody may read."""
     starved: list[str] = field(default_factory=list)
-    """Descriptions of the faults of agents that other processes kept from starting."""
+    """Descriptions of the agents that did not start because other processes used the processors."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
@@ -250,7 +250,10 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Return the first state of a match: set up by the rules, or the plan's position, which must have been checked."""
+    """Return the first state of a match: the one that the rules set up, or the plan's position if it has one.
+
+    The position must have been checked.
+    """
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))

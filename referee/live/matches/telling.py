@@ -14,7 +14,7 @@ class ActionInWords(NamedTuple):
     """An action in words."""
 
     number: int
-    """Its number among all actions that spectators learn of, counted from 1."""
+    """The action's number among all actions that spectators learn of, counted from 1."""
     seat: Seat
     sentences: list[str]
     """The action, in words that follow the bot's name, and then the points that the action scored."""

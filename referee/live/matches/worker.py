@@ -63,6 +63,6 @@ def become_worker() -> None:
 
 
 def _end_after(parent: BaseProcess) -> None:
-    """Wait for the parent to end, then end this process; for its agents, this is the same as a kill."""
+    """Wait for the parent process to end, then end this process; to its agents, this is the same as a kill."""
     parent.join()
     os._exit(1)

@@ -1,1 +1,1 @@
-"""The messages of the protocol: games' objects and the envelope are converted to bytes and back."""
+"""The messages of the protocol: the objects of games and the envelope are converted to bytes and back."""

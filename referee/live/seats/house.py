@@ -32,7 +32,7 @@ class HouseBotFailed(DoganaError):
             plan: the plan of the match.
             state: the state at the bot's decision.
             seat: the seat of the bot.
-            number: the number of its decision.
+            number: the number of the bot's decision.
             reason: the reason for the failure.
             position_file: the file to write or replace; None for a new file in the temporary folder.
         """

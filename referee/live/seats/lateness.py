@@ -87,7 +87,7 @@ class Lateness:
         self._beat = self._loop.call_at(self._due, self._on_beat)
 
     def sample(self) -> ThreadTimes:
-        """Return the time that the threads have used up to now."""
+        """Return the time for which the threads have run or waited for a processor up to now."""
         if not self._counts_waits:
             now = self._loop.time()
             return ThreadTimes(now, time.process_time() + self._was_late + max(0.0, now - self._due))

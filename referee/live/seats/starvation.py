@@ -108,7 +108,7 @@ def _look_at(folder: Path, before: _Thread | None, now: float) -> _Thread:
 
 
 def _fields(stat: Path) -> list[str]:
-    """Return the fields of a `stat` file from the state on; the name before it may contain any bytes."""
+    """Return the fields of a `stat` file, beginning with the state; the name before it may contain any bytes."""
     return stat.read_bytes().rpartition(b")")[2].decode().split()
 
 
