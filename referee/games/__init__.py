@@ -1,1 +1,1 @@
-"""The games, one folder each; the registry finds them (`referee/registry.py`)."""
+"""The games, each in its own folder, where the registry finds them (`referee/registry.py`)."""

@@ -1,4 +1,4 @@
-"""Cargo Noir (Serge Laget, 2011): smuggling goods between ports, for 2 to 5 seats. The rules are in RULES.md."""
+"""Cargo Noir (Serge Laget, 2011), a game about smuggling goods between ports, for 2 to 5 seats. See RULES.md."""
 
 from __future__ import annotations
 

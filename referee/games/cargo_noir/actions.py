@@ -1,4 +1,4 @@
-"""The actions (RULES.md, section 5)."""
+"""The actions of Cargo Noir (RULES.md, section 5)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class BmSwap(Action):
     """Resolve a ship at the Black Market by swapping goods (C2.5a)."""
 
     give: Kind
-    """The kind that the seat gives."""
+    """The kind of good that the seat gives."""
     take: Kind
-    """The kind that the seat takes."""
+    """The kind of good that the seat takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collect(Action):
-    """Pay the stack and take all goods of the port (C3.2)."""
+    """Pay the stack, and take all goods in the port (C3.2)."""
 
     port: Port
 
@@ -44,14 +44,14 @@ class Raise(Action):
 
 @dataclass(frozen=True, slots=True)
 class Withdraw(Action):
-    """Take the ship and the coins of its stack back from the port (C3.5)."""
+    """Take the ship, and all coins of its stack, back from the port (C3.5)."""
 
     port: Port
 
 
 @dataclass(frozen=True, slots=True)
 class Wait(Action):
-    """Leave a ship whose stack is the highest but not the only one (C3.7)."""
+    """Leave a ship where it is, because its stack is the highest in the port but not the only one (C3.7)."""
 
     port: Port
 
@@ -61,18 +61,18 @@ class Stake(Action):
     """Set the height of a stack (C3.4, C6.3)."""
 
     coins: int
-    """The new height of the whole stack."""
+    """The new height of the whole stack, in coins."""
 
 
 @dataclass(frozen=True, slots=True)
 class SellSame(Action):
-    """Hand in a set of one kind (C4.2)."""
+    """Hand in a set of goods of one kind (C4.2)."""
 
     kind: Kind
     n: int
     """The number of tokens of that kind."""
     wilds: int
-    """The number of additional wild tokens."""
+    """The number of wild tokens that are added to that kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class DiffClose(Action):
     """Hand in the set of different kinds (C4.2)."""
 
     wilds: int
-    """The number of additional wild tokens."""
+    """The number of wild tokens that are added to the set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ SENDS = tuple(Send(dest) for dest in Destination)
 
 
 def stakes(low: int, high: int) -> list[Stake]:
-    """Return the stakes from `low` to `high` coins."""
+    """Return the `Stake` actions from `low` to `high` coins."""
     # With an unlimited bank, a stack may be higher than the number of coins in the game (C7.2).
     while len(STAKES) <= high:
         STAKES.append(Stake(len(STAKES)))

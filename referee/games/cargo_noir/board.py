@@ -1,4 +1,4 @@
-"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
+"""The numbers printed on the components, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _MAX_INCOME = 20  # with an unlimited bank, incomes add up
 
 @dataclass(frozen=True, slots=True)
 class CargoNoirBoard(Board):
-    """The printed numbers of Cargo Noir."""
+    """The numbers printed on the components of Cargo Noir."""
 
     tokens_per_kind: int
     """The number of tokens of each of the nine kinds."""
     different: tuple[int, ...]
-    """The value of a set of different kinds, by its size from 0."""
+    """The values of sets of different kinds, indexed by the number of tokens."""
     same: tuple[int, ...]
-    """The value of a set of one kind, by its size from 0."""
+    """The values of sets of one kind, indexed by the number of tokens."""
     black_market_spaces: int
     """The number of tokens on display at the Black Market."""
     casino_income: int
     """The number of coins that a ship at the Casino earns."""
     min_stake: int
-    """The lowest stack, in coins."""
+    """The minimum height of a stack, in coins."""
     families: tuple[str, ...]
-    """A name for each seat."""
+    """The name of each seat's family."""
     storage: int
     """The number of goods that a seat without Warehouses may keep."""
     warehouse_storage: int
@@ -37,15 +37,15 @@ class CargoNoirBoard(Board):
     syndicate_income: int
     """The number of coins that each Syndicate pays for a withdrawal."""
     start_ships: int
-    """The number of ships of a seat without Cargo Ship cards."""
+    """The number of ships that a seat has without Cargo Ship cards."""
     max_ships: int
-    """The maximum number of ships of a seat."""
+    """The maximum number of ships that a seat can have."""
     start_coins: int
-    """The number of coins of each seat at the start."""
+    """The number of coins that each seat has at the start."""
     coins_total: int
     """The number of coins in the game."""
     last_turn: tuple[int, ...]
-    """The number of the last turn, by the number of players from 0 (0 for an impossible number of players)."""
+    """The number of the last turn, indexed by the number of players (0 for an impossible number of players)."""
     spaces: tuple[int, ...]
     """The number of cargo spaces on the open side of each port."""
     open_for: tuple[frozenset[int], ...]
@@ -63,16 +63,16 @@ class CargoNoirBoard(Board):
 
     @property
     def max_set(self) -> int:
-        """Return the size of the largest set."""
+        """Return the number of tokens in the largest possible set."""
         return len(self.same) - 1
 
     def open_ports(self, seats: int) -> tuple[int, ...]:
-        """Return the ports that are open for a number of players, ascending."""
+        """Return the ports that are open with this number of players, in ascending order."""
         return tuple([port for port, counts in enumerate(self.open_for) if seats in counts])
 
 
 def read_board(document: Document) -> CargoNoirBoard:
-    """Read the tables of `board.toml`, and note contradictions in the document."""
+    """Read the tables of `board.toml`, and note in `document` all contradictions within them or with the rules."""
     goods = document.board_table("goods")
     names = names_of(KINDS)
     if goods.texts("kinds") != names and goods.has("kinds"):

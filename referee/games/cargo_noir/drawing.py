@@ -1,9 +1,9 @@
 """A picture of an observation, for spectators (RULES.md, section 2).
 
-From top to bottom: the last step, in a match; the turn track; the chart with Macao among the ports, and beside it the
-current seat and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a panel for each
-seat; at the end, the sources of all points. Every place has room for its maximum, because large numbers of tokens are
-drawn as counts.
+From top to bottom, it shows the last step (only in a match); the turn track; the chart with Macao among the ports, and
+beside it the current seat and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a
+panel for each seat; and, when the match is over, the sources of all points. Every place has room for its maximum,
+because large numbers of tokens are drawn as counts.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _goods(seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw the goods in the bag and on the discard pile by kind; the drawing is also the legend of the goods."""
+    """Draw the goods in the bag and on the discard pile, by kind; this also serves as the legend of the goods."""
     parts = [
         box(0, 0, _WIDTH - 2 * _MARGIN, _GOODS_HEIGHT),
         text(14, 50, f"in the bag: {short(sum(seen.bag))}", SMALLEST, FADED, fit=120),
@@ -227,7 +227,7 @@ def _goods(seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
 
 
 def _sets(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw the values of sets, the bank, and a legend of the marks."""
+    """Draw the values of sets, the coins in the bank, and a legend for the marks."""
     parts = [
         box(0, 0, _WIDTH - 2 * _MARGIN, _SETS_HEIGHT),
         text(14, 22, "Worth of a set of", SMALLEST, BRASS, bold=True),

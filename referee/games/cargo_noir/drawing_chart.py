@@ -60,7 +60,7 @@ def _port_places(board: CargoNoirBoard) -> dict[Port, tuple[float, float]]:
 
 
 def _sea() -> str:
-    """Draw the water, the light of Macao on it, and the lanes."""
+    """Draw the water, the light that Macao casts on it, and the shipping lanes."""
     middle, left, right = f"M{_COLUMNS[1]} {_ROWS[1]}", LEFT, LEFT + WIDTH
     berths = [f"L{_COLUMNS[column]} {_ROWS[row]}" for column, row in _BERTHS]
     lanes = "".join(middle + berth for berth in berths) + "M" + "".join(berths)[1:] + "z"
@@ -75,7 +75,7 @@ def _sea() -> str:
 
 
 def _port(board: CargoNoirBoard, seen: CargoNoirObservation, view: PortView, was: PortView, x: float, y: float) -> str:
-    """Draw an open port: its goods, and on the quay the stack of each seat, always in the same position."""
+    """Draw an open port: its goods, and each seat's stack on the quay, always in the same position."""
     width, height, pending = _PORT_WIDTH, _PORT_HEIGHT, seen.pending_stake
     chosen = pending is not None and pending.port is view.port
     banned = view.port in seen.banned_ports
@@ -120,7 +120,7 @@ def _closed_port(port: Port, x: float, y: float) -> str:
 
 
 def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw Macao: the Black Market above, the Casino below, and the town behind."""
+    """Draw Macao: the Black Market above, the Casino below, and the town behind them."""
     width, height = _MACAO_WIDTH, _MACAO_HEIGHT
     town = (
         "M14 2v-12h14v-9h12v5h10v16zM70 2v-16h9v-8h5v8h9v16zM116 2v-9h16v-12l6-7 6 7v12h14v9z"
@@ -152,7 +152,7 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _fleet(seen: CargoNoirObservation, ships: Sequence[int], old_ships: Sequence[int], waiting: bool, y: float) -> str:
-    """Draw the ships at one place in Macao: one for each seat that has any there, with the number of its ships."""
+    """Draw the ships at one place in Macao: one for each seat that has any there, with a count if it has several."""
     parts = []
     for seat, count in enumerate(ships):
         if count:

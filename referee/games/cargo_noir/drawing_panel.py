@@ -36,7 +36,7 @@ _GOODS_TOP, _LINE, _STEP = 148, 28, 21
 
 
 def panel_height(width: float) -> float:
-    """Return the height of the panels at this width."""
+    """Return the height of a panel of this width."""
     rows = -(-len(Card) // _card_columns(width))
     return _GOODS_TOP + _LINE * (-(-len(Kind) // _goods_columns(width))) + _STEP * min(rows, 8) + 12
 
@@ -97,7 +97,7 @@ def _coins(has: SeatView, had: SeatView) -> str:
 
 
 def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, room: float) -> str:
-    """Draw the number of ships at each place, in two lines of two."""
+    """Draw the number of a seat's ships at each place, in two rows of two."""
     now, then = _where(seen, seat), _where(was, seat)
     parts, step = [], (room - 70) / 2
     for place, (words, count) in enumerate(now.items()):
@@ -117,7 +117,7 @@ def _where(seen: CargoNoirObservation, seat: Seat) -> dict[str, int]:
 
 
 def _storage(goods: int, storage: int, room: float, value: int) -> str:
-    """Draw a bar of the goods that fit into the storage, with the excess in the alarm colour."""
+    """Draw a bar for the goods that fit into the storage, with any excess in the alarm colour."""
     width = room - 180
     scale = width / max(goods, storage, 1)
     stored, spare = min(goods, storage), max(0, goods - storage)
@@ -132,7 +132,7 @@ def _storage(goods: int, storage: int, room: float, value: int) -> str:
 
 
 def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: bool) -> str:
-    """Draw the kinds of goods that a seat has or has just handed in, with their numbers."""
+    """Draw the kinds of goods that a seat has, or had before the last action, with their numbers."""
     step, parts = room / columns, []
     kinds = [kind for kind in Kind if has.goods[kind] or had.goods[kind]]
     for place, kind in enumerate(kinds):
@@ -149,7 +149,7 @@ def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: b
 
 
 def _cards(board: CargoNoirBoard, has: SeatView, had: SeatView, room: float, top: float, height: float) -> str:
-    """Draw the cards of a seat, with their numbers and their points."""
+    """Draw the cards of a seat, with the number and the points of each."""
     owned = [card for card in Card if has.cards[card]]
     if not owned:
         return text(12, top + 12, "no cards", SMALLEST, FADED)

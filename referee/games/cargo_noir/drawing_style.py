@@ -48,7 +48,7 @@ _GOODS = {
 
 
 def pieces_of(seats: int) -> str:
-    """Define the ships of the seats, the tokens and the piles of coins, for the functions below to place."""
+    """Define the seats' ships, the tokens and the piles of coins, which the functions below place."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     drawn = {
         f"cn-ship-{seat}": path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke")
@@ -81,7 +81,7 @@ def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = Fal
 
 
 def coins(x: float, y: float, height: int) -> str:
-    """Draw a pile of coins that stands on y, at most seven high."""
+    """Draw a pile of coins with its base at `y`; more than seven coins are drawn as seven."""
     return piece(f"cn-coins-{min(height, _PILE)}", x, y)
 
 
@@ -93,7 +93,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int, spot_kind: str = "") -> str:
     """Draw the goods on a row of spaces: token by token, or as counts if there are more than `most` spaces or goods.
 
-    `spot_kind` is the first part of the names of the goods' spots; empty if the goods are not spots.
+    The names of the goods' spots begin with `spot_kind`; if it is empty, the goods are not spots.
     """
     if max(spaces, sum(goods)) > most:
         return counted(goods, x, y - 7, 5, step * most / 5, 21.5, spot_kind)
@@ -109,7 +109,7 @@ def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, mo
 
 
 def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float, line: float, spot_kind: str) -> str:
-    """Draw a table of the kinds present, with their counts."""
+    """Draw a table of the kinds of goods that are present, with their counts."""
     parts = []
     for place, kind in enumerate([kind for kind in Kind if goods[kind]]):
         left, middle = x + step * (place % columns), y + line * (place // columns)

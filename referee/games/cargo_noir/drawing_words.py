@@ -59,7 +59,7 @@ def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def notes(seen: CargoNoirObservation) -> list[str]:
-    """Return the special facts about this turn: barred ports, the use of the Syndicate, the final turn."""
+    """Return special facts about this turn: barred ports, uses of the Syndicate, and whether it is final."""
     found = []
     if seen.banned_ports:
         found.append(f"Barred: {', '.join(map(titled, seen.banned_ports))}")
@@ -71,7 +71,7 @@ def notes(seen: CargoNoirObservation) -> list[str]:
 
 
 def can_pay(board: CargoNoirBoard, seen: CargoNoirObservation, card: Card) -> bool:
-    """Return whether the seat to act can buy a card with the goods handed in so far (C4.5, C4.6, C4.8)."""
+    """Return whether the seat to act can buy a card now, with the goods handed in so far (C4.5, C4.6, C4.8)."""
     has = seen.seats[seen.seat]
     credit = seen.credit + (has.safe if seen.turn == seen.last_turn else 0)
     may = seen.phase is Phase.P2 and seen.supply[card] > 0 and has.cards[card] < board.cap[card]
@@ -99,7 +99,7 @@ def happened(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) ->
 def _done(
     board: CargoNoirBoard, before: CargoNoirObservation, seen: CargoNoirObservation, seat: int, action: Action
 ) -> str:
-    """Describe an action: `pays 3 coins in Rio and takes 2 art, 1 gold`."""
+    """Describe an action, as in `is alone in Rio: pays 3 coins and takes 2 art, 1 gold`."""
     had, has = before.seats[seat], seen.seats[seat]
     won = goods_in_words([new - old for old, new in zip(had.goods, has.goods, strict=True)])
     match action:
@@ -143,7 +143,7 @@ def _done(
 
 
 def goods_in_words(goods: Sequence[int]) -> str:
-    """Write goods as `2 art, 1 gold`; negative numbers are left out."""
+    """Return goods in words, as in `2 art, 1 gold`, or `nothing`; only positive numbers are included."""
     return ", ".join(f"{goods[kind]} {_kind(kind)}" for kind in Kind if goods[kind] > 0) or "nothing"
 
 

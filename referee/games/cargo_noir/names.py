@@ -70,20 +70,20 @@ class Card(IntEnum):
 KINDS = tuple(Kind)[:9]
 """The nine real kinds, without the wild."""
 SMUGGLER_CARDS = (Card.CARGO_SHIP, Card.WAREHOUSE, Card.SYNDICATE)
-"""The cards with a power; a seat may own two of each (C4.6)."""
+"""The cards with a power; a seat may own at most two of each (C4.6)."""
 
 
 class Phase(IntEnum):
-    """The activity of the seat to act."""
+    """What the seat to act is doing."""
 
     P1 = 0
     """Resolving ships."""
     P2 = 1
     """Smuggling."""
     P2_DIFF = 2
-    """In the middle of a set of different kinds."""
+    """Putting together a set of different kinds."""
     P2_DISCARD = 3
-    """Discarding goods that exceed the storage."""
+    """Discarding goods for which there is no storage."""
     P3 = 4
     """Sending ships."""
     STAKE = 5

@@ -1,4 +1,4 @@
-"""The knowledge of a seat: everything but the order of the bag (RULES.md, section 2)."""
+"""What a seat knows: everything except the order of the goods in the bag (RULES.md, section 2)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class PortView(NamedTuple):
 
     port: Port
     goods: KindCounts
-    """The goods on its spaces, by kind."""
+    """The goods on the port's spaces, by kind."""
     stacks: Annotated[tuple[int, ...], CountedBy(None)]
-    """The height of each seat's stack; 0 for a seat without a ship here."""
+    """The height of each seat's stack in coins; 0 for a seat without a ship in the port."""
 
 
 class SeatView(NamedTuple):
@@ -36,7 +36,7 @@ class SeatView(NamedTuple):
 
 
 class CargoNoirObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in cargo_noir.proto, which describes them."""
+    """An observation. Its fields are those of the `Observation` message in cargo_noir.proto, which describes them."""
 
     viewer: Seat | None
     turn: int

@@ -15,7 +15,7 @@ _KINDS: Final = tuple(Kind)
 
 
 def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
-    """Return the observation of a seat, or of a spectator (`None`)."""
+    """Return the observation of a seat, or of a spectator if `viewer` is None."""
     return CargoNoirObservation(
         viewer,
         table.turn,
@@ -65,7 +65,7 @@ def _ports(table: Table, chosen: frozenset[int]) -> tuple[Port, ...]:
 
 
 def restore(table: Table, seen: CargoNoirObservation) -> None:
-    """Fill an empty table from an observation; the inverse of `observe`."""
+    """Fill an empty table from an observation; this is the inverse of `observe`."""
     table.turn = seen.turn
     table.last_turn = seen.last_turn
     table.first_seat = seen.first_seat

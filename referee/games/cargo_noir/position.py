@@ -1,4 +1,4 @@
-"""Positions: a table as JSON, with the names used in RULES.md (section 2), and the checks of a position (section 9)."""
+"""Positions: tables as JSON, with the names used in RULES.md (section 2), and the checks of a position (section 9)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the whole position in the format of `read`, including parts that a hand-written position may leave out."""
+    """Return the whole position in the format that `read` accepts, including parts that a position may leave out."""
     seats = range(table.setup.seats)
     pending = table.pending_stake
     return {
@@ -60,10 +60,11 @@ def to_json(table: Table) -> JsonObject:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fill an empty table from a position, and note unreadable parts in the document.
+    """Fill an empty table from a position, and note in `document` everything that cannot be read.
 
-    A position may leave out everything that follows from the rest: `bag`, `supply` and `bank` (whatever is nowhere
-    else), `discard` (empty), the ships still to be resolved (in phase P1 all on the board), and empty entries.
+    A position may leave out everything that follows from the rest: `bag`, `supply` and `bank` (by default, whatever is
+    nowhere else), `discard` (by default, empty), the ships that still have to be resolved (by default, all on the board
+    in phase P1, and none in other phases), and empty entries.
     """
     seats = table.setup.seats
     board = table.board
@@ -138,7 +139,7 @@ def _tokens_outside_bag(table: Table) -> list[int]:
 
 
 def problems(table: Table) -> list[str]:
-    """Return every broken invariant with its number (section 9)."""
+    """Return a line for each problem, most of them with the number of an invariant or rule (RULES.md, section 9)."""
     found: list[str] = []
     board, seats = table.board, range(table.setup.seats)
     phase, seat = table.phase, table.seat
@@ -213,7 +214,10 @@ def problems(table: Table) -> list[str]:
 
 
 def _can_run_dry(table: Table) -> bool:
-    """Return whether the bag and the discard pile can both be empty (C5.2); never with the shipped board (I10)."""
+    """Return whether the bag and the discard pile can both be empty (C5.2).
+
+    With the shipped board, they never are (I10).
+    """
     board, seats = table.board, table.setup.seats
     storage = board.storage + board.cap[Card.WAREHOUSE] * board.warehouse_storage
     spaces = sum(board.spaces[port] for port in table.open_ports)
@@ -228,7 +232,7 @@ def _has_played_this_turn(table: Table, owner: int) -> bool:
 
 
 def _scratch_problems(table: Table) -> list[str]:
-    """Return the problems of the unfinished turn of the seat to act."""
+    """Return the problems in the unfinished turn of the seat to act."""
     found: list[str] = []
     phase, seat, pending = table.phase, table.seat, table.pending_stake
     seats = table.setup.seats
@@ -304,10 +308,10 @@ def _scratch_problems(table: Table) -> list[str]:
 
 
 def _resolved_ship_problems(table: Table, before_sending: bool) -> list[str]:
-    """Return the problems of the acting seat's ships on the board that are not waiting to be resolved.
+    """Return the problems with those ships of the acting seat on the board that are not waiting to be resolved.
 
-    Before phase 3 these are ships that a raise has kept in their ports: their stacks are the highest in the port, and
-    not the only ones. In phase 3 the stacks of ships that were just sent are also the highest.
+    Before phase 3, these are ships that a raise has kept in their ports: each stack is the highest in its port, but not
+    the only one. In phase 3, the stacks of ships that were just sent are also the highest.
     """
     found: list[str] = []
     seat = table.seat

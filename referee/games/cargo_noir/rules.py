@@ -142,7 +142,7 @@ def _pay_out(table: Table, coins: int) -> None:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """Return all legal actions of the current seat, in the order of the table in section 5."""
+    """Return all legal actions of the current seat, in the order of the table in RULES.md, section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -334,7 +334,7 @@ def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
 
 
 def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
-    """Return, for a port to be resolved, the seat's stack, the highest stack, and whether the seat's is the only one."""
+    """Return the seat's stack in a port to be resolved, the highest stack, and whether the seat's is the only one."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
         raise IllegalAction(f"there is no unresolved ship in {named(Port, port).name.lower()}", "C2.1")
@@ -565,14 +565,14 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Discard: _play_discard,
     act.Send: _play_send,
 }
-"""The function that plays each type of action, in the order of the table in section 5."""
+"""The function that plays each type of action, in the order of the table in RULES.md, section 5."""
 
 
 # --- defaults (section 5, clock defaults) -----------------------------------------------------------------
 
 
 def default_action(table: Table) -> Action:
-    """Return the action for a seat that is out of the match or out of time (section 5)."""
+    """Return the action that is played for a seat that is out of the match or out of time (RULES.md, section 5)."""
     legal = legal_actions(table)
     goods = table.goods[table.seat]
     if table.phase is P1:

@@ -1,4 +1,4 @@
-"""The end of a match (RULES.md, C8 and section 6)."""
+"""The scores and places at the end of a match (RULES.md, C8 and section 6)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from referee.games.cargo_noir.table import Table
 
 
 def score(table: Table, seat: Seat) -> int:
-    """Return the victory points of all cards of a seat (C8.2)."""
+    """Return the victory points of all of a seat's cards (C8.2)."""
     vp, points = table.board.vp, 0
     for card, count in enumerate(table.cards[seat]):
         points += count * vp[card]
@@ -15,7 +15,7 @@ def score(table: Table, seat: Seat) -> int:
 
 
 def highest_card(table: Table, seat: Seat) -> int:
-    """Return the victory points of a seat's best single card, or 0 without cards. This is the tie-break (C8.3)."""
+    """Return the victory points of a seat's best single card, or 0 if it has none. They are the tie-break (C8.3)."""
     vp, most = table.board.vp, 0
     for card, count in enumerate(table.cards[seat]):
         if count and vp[card] > most:

@@ -1,4 +1,4 @@
-"""The spots of actions in the picture (`Game.spots`)."""
+"""The spots in a picture to which the actions refer (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.cargo_noir.names import Destination
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: ports and Macao, cards on offer, and the seat's own goods."""
+    """Return the spots to which an action refers: ports, places in Macao, cards on offer, and goods."""
     match action:
         case act.Casino() | act.Send(Destination.CASINO):
             return (spot_of("macao", Destination.CASINO),)
@@ -28,5 +28,5 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `port:new_york`."""
+    """Return the spot of something that the rules name, such as `port:new_york`."""
     return f"{kind}:{name.name.lower()}"

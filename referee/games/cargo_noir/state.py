@@ -1,4 +1,4 @@
-"""The state: a table with the methods of the contract, each of which calls the module in charge."""
+"""The state: a table with the methods of `referee.game.State`, each of which calls the module in charge of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table and the current seat (RULES.md, section 2). It is plain data, which `rules.py` changes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WAREHOUSE: Final = int(Card.WAREHOUSE)
 
 
 class Table(State):
-    """The data of a match, made by `empty` or `clone`.
+    """All data of a match; `empty` and `clone` create it.
 
-    Goods are counted by kind, and cards by card, in the order of `names.py`.
+    Goods are counted by kind, and cards by type, in the order of `names.py`.
     """
 
     board: CargoNoirBoard
@@ -37,7 +37,7 @@ class Table(State):
     seat: Seat
     """The seat whose turn it is."""
     phase: Phase
-    """The activity of that seat."""
+    """What that seat is doing."""
     bag: list[int]
     """The goods in the bag, by kind; their order is decided only when they are drawn."""
     discard: list[int]
@@ -53,13 +53,13 @@ class Table(State):
     black_market: list[int]
     """The number of each seat's ships at the Black Market."""
     safe: list[int]
-    """The number of coins of each seat, without its stacks."""
+    """The number of coins that each seat has, without those in its stacks."""
     goods: list[list[int]]
     """The goods of each seat, by kind."""
     cards: list[list[int]]
-    """The number of each seat's victory cards, by card."""
+    """The number of copies that each seat has of each victory card."""
     supply: list[int]
-    """The number of victory cards that can still be bought, by card."""
+    """The number of copies of each victory card that can still be bought."""
     bank: int
     """The number of coins in the bank."""
     coins_total: int
@@ -75,7 +75,7 @@ class Table(State):
     syndicate_used: int
     """The number of payments by Syndicate cards in this turn (C3.8)."""
     credit: int
-    """The value of goods that were handed in during this phase 2 and not yet spent (C4.4)."""
+    """The value of goods handed in during this phase 2 that has not been spent yet (C4.4)."""
     diff_kinds: tuple[int, ...]
     """The kinds chosen so far for a set of different kinds, ascending."""
     pending_stake: PendingStake | None
@@ -87,7 +87,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return an empty table; `rules.set_up` lays it out."""
+        """Return an empty table, on which `rules.set_up` lays out the pieces."""
         seats, option = setup.seats, setup.options["last_turn"]
         new = cls(setup)
         new.board = board = cast("CargoNoirBoard", setup.board)
@@ -161,7 +161,7 @@ class Table(State):
         return self.board.start_ships + self.cards[seat][_SHIP]
 
     def on_board(self, seat: Seat) -> int:
-        """Return the number of ships of a seat on the board."""
+        """Return the number of ships that a seat has on the board."""
         away = self.casino[seat] + self.black_market[seat]
         for port in self.open_ports:
             if self.stacks[port][seat]:
@@ -173,5 +173,5 @@ class Table(State):
         return self.board.storage + self.board.warehouse_storage * self.cards[seat][_WAREHOUSE]
 
     def is_final_turn(self) -> bool:
-        """Return whether this is the last turn of every seat (C1.4)."""
+        """Return whether this is the final turn, the last one of every seat (C1.4)."""
         return self.turn == self.last_turn

@@ -1,4 +1,4 @@
-"""The value of goods handed in now (RULES.md, C4.2 and C4.3)."""
+"""The value that goods would have if they were handed in now (RULES.md, C4.2 and C4.3)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _MOST_TOKENS = 24  # with more tokens, as in some hand-made positions, only sets
 
 
 def worth(board: CargoNoirBoard, goods: Sequence[int]) -> int:
-    """Return the highest value of goods handed in as sets.
+    """Return the highest value that goods can have when they are handed in as sets.
 
-    A set of different goods takes the least from the piles of equal goods if it uses the smallest piles, and a wild
-    adds the most to the largest pile. That holds for the printed values, in which each token of a set of equal goods
+    A set of different goods costs the piles of equal goods the least value if it uses the smallest piles, and a wild
+    adds the most to the largest pile. This holds for the printed values, in which each token of a set of equal goods
     adds more than the one before; with a corrected board, a higher value may be possible.
     """
     counts = tuple(sorted(count for count in goods[: len(KINDS)] if count))

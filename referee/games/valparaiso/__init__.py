@@ -1,4 +1,4 @@
-"""Valparaíso (Louis and Stefan Malz, 2018): plans with cards, merchants and ships, for 2 to 5 seats. See RULES.md."""
+"""Valparaíso (Louis and Stefan Malz, 2018), a game of plans, merchants and ships, for 2 to 5 seats. See RULES.md."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Valparaiso(Game):
         *,
         undone: bool = False,
     ) -> State:
-        """Return a state with a random pile; the plans of the other seats are random, made by a policy, or undone."""
+        """Return a state with a random pile; the others' plans are random, made by a policy, or left out (`undone`)."""
         state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)
         restore(state, seen)

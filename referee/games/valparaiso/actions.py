@@ -1,4 +1,4 @@
-"""The actions (RULES.md, section 5)."""
+"""The actions of Valparaíso (RULES.md, section 5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Se
 
 @dataclass(frozen=True, slots=True)
 class Goods(Action):
-    """Takes the first goods (S6)."""
+    """Take the first goods (S6)."""
 
     first: Good
     second: Good
@@ -22,52 +22,52 @@ class Goods(Action):
 
 @dataclass(frozen=True, slots=True)
 class PlaceMerchant(Action):
-    """Places the second merchant (S8)."""
+    """Place the second merchant (S8)."""
 
     village: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Place(Action):
-    """Plans a card for the lowest free slot (V2.2)."""
+    """Plan a card for the lowest free slot (V2.2)."""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class Mayor(Action):
-    """Plans a card for the mayor's slot, for 5 pesos (V2.3)."""
+    """Plan a card for the mayor's slot, for 5 pesos (V2.3)."""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class Commit(Action):
-    """Finishes the plan (V2.4)."""
+    """Finish the plan (V2.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Close(Action):
-    """Finishes the plan without declaring it (V2.8)."""
+    """Finish the plan without declaring that it is finished (V2.8)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bonus(Action):
-    """Takes the first finisher's good (V2.8)."""
+    """Take the good that the first finisher gets (V2.8)."""
 
     good: Good
 
 
 @dataclass(frozen=True, slots=True)
 class UseMayor(Action):
-    """Uses the card in the mayor's slot (V3.2)."""
+    """Use the card in the mayor's slot (V3.2)."""
 
     mode: Mode
 
 
 @dataclass(frozen=True, slots=True)
 class Use(Action):
-    """Uses a card in one of the slots (V3.2)."""
+    """Use a card in one of the slots (V3.2)."""
 
     slot: int
     mode: Mode
@@ -75,7 +75,7 @@ class Use(Action):
 
 @dataclass(frozen=True, slots=True)
 class Transfer(Action):
-    """Sets the new contents of the hold (V4.1)."""
+    """Set the new contents of the hold (V4.1)."""
 
     silver: int
     copper: int
@@ -84,14 +84,14 @@ class Transfer(Action):
 
 @dataclass(frozen=True, slots=True)
 class SellFor(Action):
-    """Sells a good for the price of the card (V4.2)."""
+    """Sell a good for the price that the card names (V4.2)."""
 
     good: Good
 
 
 @dataclass(frozen=True, slots=True)
 class Start(Action):
-    """Makes the first step with a merchant (V4.4)."""
+    """Make the first step of a merchant's move (V4.4)."""
 
     start: Location
     end: Location
@@ -99,19 +99,19 @@ class Start(Action):
 
 @dataclass(frozen=True, slots=True)
 class Step(Action):
-    """Makes a further step with the moving merchant (V4.4)."""
+    """Make a further step with the moving merchant (V4.4)."""
 
     end: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Stop(Action):
-    """Ends the move of a merchant, or the use of a tile."""
+    """End a merchant's move, or the use of a tile."""
 
 
 @dataclass(frozen=True, slots=True)
 class River(Action):
-    """Relocates a merchant along the rivers (V4.10)."""
+    """Relocate a merchant along the rivers (V4.10)."""
 
     start: Location
     end: Location
@@ -119,7 +119,7 @@ class River(Action):
 
 @dataclass(frozen=True, slots=True)
 class Build(Action):
-    """Builds a house (V4.5)."""
+    """Build a house (V4.5)."""
 
     location: Location
     space: int
@@ -127,7 +127,7 @@ class Build(Action):
 
 @dataclass(frozen=True, slots=True)
 class BuildForGood(Action):
-    """Builds a house, paid for with a good (V4.5)."""
+    """Build a house, and pay for it with a good (V4.5)."""
 
     location: Location
     space: int
@@ -136,12 +136,12 @@ class BuildForGood(Action):
 
 @dataclass(frozen=True, slots=True)
 class Hire(Action):
-    """Hires a merchant for free, instead of building (V4.5)."""
+    """Hire a merchant for free, instead of building (V4.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trade(Action):
-    """Pays the fee of a village and uses its bottom tile (V4.7)."""
+    """Pay the fee in a village, and use its bottom tile (V4.7)."""
 
     village: Location
     times: int
@@ -149,14 +149,14 @@ class Trade(Action):
 
 @dataclass(frozen=True, slots=True)
 class Skip(Action):
-    """Resolves a village without trading (V4.7)."""
+    """Resolve a village without trading (V4.7)."""
 
     village: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Take(Action):
-    """Takes two goods (V4.7c, V4.11)."""
+    """Take two goods (V4.7c, V4.11)."""
 
     first: Good
     second: Good
@@ -164,14 +164,14 @@ class Take(Action):
 
 @dataclass(frozen=True, slots=True)
 class Give(Action):
-    """Gives a good for victory points (V4.11)."""
+    """Give a good in exchange for victory points (V4.11)."""
 
     good: Good
 
 
 @dataclass(frozen=True, slots=True)
 class GiveTwo(Action):
-    """Gives two goods for victory points (V4.11)."""
+    """Give two goods in exchange for victory points (V4.11)."""
 
     first: Good
     second: Good
@@ -179,28 +179,28 @@ class GiveTwo(Action):
 
 @dataclass(frozen=True, slots=True)
 class Pay(Action):
-    """Pays pesos for victory points (V4.11)."""
+    """Pay pesos for victory points (V4.11)."""
 
     times: int
 
 
 @dataclass(frozen=True, slots=True)
 class Buy(Action):
-    """Buys a good (V4.11)."""
+    """Buy a good (V4.11)."""
 
     good: Good
 
 
 @dataclass(frozen=True, slots=True)
 class Sail(Action):
-    """Moves the ship (V4.8)."""
+    """Move the ship (V4.8)."""
 
     sector: Sector
 
 
 @dataclass(frozen=True, slots=True)
 class Acquire(Action):
-    """Acquires an achievement card (V4.9)."""
+    """Acquire an achievement card (V4.9)."""
 
     slot: Slot
     pay_to: PayTo
@@ -208,31 +208,31 @@ class Acquire(Action):
 
 @dataclass(frozen=True, slots=True)
 class Scrap(Action):
-    """Scraps an achievement card for its victory points (V6.3)."""
+    """Scrap an achievement card for its victory points (V6.3)."""
 
     card: Card
 
 
 @dataclass(frozen=True, slots=True)
 class Pass(Action):
-    """Scraps no card (V6.3)."""
+    """Scrap no card (V6.3)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recall(Action):
-    """Calls a merchant back to Valparaíso (V6.5)."""
+    """Call a merchant back to Valparaíso (V6.5)."""
 
     location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Action):
-    """Ends an action or the return early."""
+    """End an action, or the return of merchants, early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sell(Action):
-    """Sells a good for 3 pesos (V1.3)."""
+    """Sell a good for 3 pesos (V1.3)."""
 
     store: Store
     good: Good
@@ -243,7 +243,7 @@ _GOODS = tuple(Good)
 _SPACES = range(4)
 
 PAIRS = tuple(combinations_with_replacement(_GOODS, 2))
-"""Two goods, in the order of the rules."""
+"""All pairs of goods, in the order of the rules."""
 COMMIT = Commit()
 CLOSE = Close()
 STOP = Stop()
@@ -282,5 +282,5 @@ SALES = tuple(tuple(Sell(store, good) for good in Good) for store in Store)
 
 @cache
 def transfer(silver: int, copper: int, wheat: int) -> Transfer:
-    """Return the action that sets the contents of the hold to these numbers of goods."""
+    """Return the `Transfer` action that sets the contents of the hold to these numbers of goods."""
     return Transfer(silver, copper, wheat)

@@ -1,4 +1,4 @@
-"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
+"""The numbers printed on the components, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MAX_AT_ONCE = 10
 MAX_HOLD = 12
 MAX_ROW = 40
 MAX_PIECES = 10
-"""These constants limit the numbers of a board, so that no file can make lists huge."""
+"""This constant and those above it limit the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS, _LOCATIONS, _EFFECTS = by_name(Good), by_name(Location), by_name(Effect)
 ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
-"""The cards that every seat has."""
+"""The action cards, which every seat has."""
 ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
 """All possible achievement cards."""
 FEWEST_VILLAGES = 5  # five seats, each in an empty village (S8)
@@ -38,26 +38,26 @@ class Amount(NamedTuple):
     """An amount that is paid or gained."""
 
     money: int = 0
-    """Pesos."""
+    """The number of pesos."""
     goods: Goods = (0, 0, 0)
-    """Goods in the warehouse, by kind."""
+    """The number of goods in the warehouse, by kind."""
     vp: int = 0
-    """Victory points; never paid."""
+    """The number of victory points; these are never paid."""
 
 
 class TileType(NamedTuple):
-    """The effect of a market tile, per use."""
+    """The effect of a market tile for each use."""
 
     pay: Amount
     gain: Amount
     choose: str
     """`same` or `different` if the seat chooses two goods, otherwise empty."""
     most: int
-    """The maximum number of uses at once; `MAX_AT_ONCE` if unlimited."""
+    """The maximum number of uses at once; `MAX_AT_ONCE` if there is no limit."""
 
 
 class RowSpace(NamedTuple):
-    """A building space in Valparaíso."""
+    """A space of the building row in Valparaíso."""
 
     revenue: Amount
     built: int
@@ -65,7 +65,7 @@ class RowSpace(NamedTuple):
 
 
 class EffectType(NamedTuple):
-    """The costs and gains of an action, per use."""
+    """The costs and gains of an action for each use."""
 
     pay: Amount = Amount()
     gain: Amount = Amount()
@@ -82,7 +82,7 @@ class CardType(NamedTuple):
     vp: int
     """The card's victory points; 0 for action cards."""
     seats: int
-    """The minimum number of seats for which the card is in play."""
+    """The smallest number of seats with which the card is in play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,13 @@ class Side(Board):
     """For each location, the victory points of its building spaces; empty for Valparaíso."""
     roads: tuple[tuple[Location, Location], ...]
     rivers: tuple[tuple[Location, ...], ...]
-    """The locations on each river, from its mouth or one end."""
+    """The locations on each river, beginning at its mouth or at one of its ends."""
     row: tuple[RowSpace, ...]
     """The building row of Valparaíso."""
     column: str
-    """The letters of the tile spaces of a market, from the bottom."""
+    """The letters of a market's tile spaces, from the bottom."""
     reserve: str
-    """The letters of the tile spaces of the reserve, from the bottom."""
+    """The letters of the reserve's tile spaces, from the bottom."""
     locations: tuple[Location, ...]
     """The locations of this side."""
     villages: tuple[Location, ...]
@@ -111,34 +111,34 @@ class Side(Board):
     markets: tuple[Location, ...]
     """The villages with a market."""
     neighbours: tuple[tuple[Location, ...], ...]
-    """For each location, its neighbours by road."""
+    """For each location, the locations that a road joins to it."""
     river_locations: tuple[Location, ...]
     """The locations on a river."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValparaisoBoard(Board):
-    """The printed numbers of Valparaíso. Money is in pesos."""
+    """The numbers printed on the components of Valparaíso. Money is in pesos."""
 
     start_money: int
     hold: int
     """The number of goods that fit into the hold."""
     houses: int
-    """The number of houses of a seat."""
+    """The number of houses that each seat has."""
     merchants: tuple[int, ...]
-    """The number of merchants of each seat, by the number of seats from 2."""
+    """The number of merchants that each seat has, for 2, 3, 4 and 5 seats."""
     open_slots: int
     """The number of slots that are always open."""
     slot_houses: int
-    """The number of houses that opens the next slot."""
+    """The number of built houses that opens one more slot."""
     good_price: int
     mayor_price: int
     surcharges: tuple[int, ...]
     """The surcharge for using a card, by slot (V3.2)."""
     move_costs: tuple[int, ...]
-    """The total cost of a move, by the number of steps."""
+    """The total cost of a move of one, two or three counted steps."""
     move_plus_costs: tuple[int, ...]
-    """The total cost of a move with `Effect.MOVE_PLUS`."""
+    """The total cost of a move of one, two or three counted steps with `Effect.MOVE_PLUS`."""
     house_price: int
     fee: int
     toll: int
@@ -166,15 +166,15 @@ class ValparaisoBoard(Board):
     """The printed contents of each card in the game."""
 
     def side(self, seats: int) -> Side:
-        """Return the side for a number of seats (S1)."""
+        """Return the side of the board for this number of seats (S1)."""
         return self.large if seats >= 4 else self.small
 
     def merchants_of(self, seats: int) -> int:
-        """Return the number of merchants of each seat (S2)."""
+        """Return the number of merchants that each seat has in a match with this number of seats (S2)."""
         return self.merchants[seats - 2]
 
     def achievements(self, seats: int, level: str) -> list[Card]:
-        """Return the achievement cards of a level that are in play (S4)."""
+        """Return the achievement cards of a level that are in play with this number of seats (S4)."""
         return [card for card in _ACHIEVEMENTS_OF[level] if card in self.cards and self.cards[card].seats <= seats]
 
 
@@ -189,7 +189,7 @@ def level_of(card: Card) -> str:
 
 
 def read_board(document: Document) -> ValparaisoBoard:
-    """Read the tables of `board.toml`, and note contradictions in the document."""
+    """Read the tables of `board.toml`, and note in `document` all contradictions within them or with the rules."""
     names = ("seat", "prices", "points", "overseas", "city_bonus")
     seat, prices, points, overseas, bonus = map(document.board_table, names)
     entries = list(map(document.table("sectors").board_table, names_of(Sector)))
@@ -288,7 +288,7 @@ def _side(document: Document) -> Side:
 
 
 def _ends(location: Location, roads: Iterable[tuple[Location, Location]]) -> tuple[Location, ...]:
-    """Return the neighbours of a location by road, ascending."""
+    """Return the locations that a road joins to a location, in ascending order."""
     return tuple(sorted({end for road in roads if location in road for end in road} - {location}))
 
 

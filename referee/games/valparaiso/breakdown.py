@@ -1,4 +1,4 @@
-"""The sources of points and the criteria for the places, as far as an observation shows them (RULES.md, V7)."""
+"""The sources of points and the criteria that decide the places, as far as an observation shows them (RULES.md, V7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def breakdown(board: ValparaisoBoard, seen: ValparaisoObservation) -> tuple[tuple[Points, ...], ...]:
-    """Return each seat's points on the track, by source; at the end, also the points of the final count (V7.2)."""
+    """Return each seat's points on the track, by source; after the match, also those of the final count (V7.2)."""
     return tuple(_of_seat(board, has, is_over=seen.phase is Phase.OVER) for has in seen.seats)
 
 
@@ -35,7 +35,7 @@ def _of_seat(board: ValparaisoBoard, has: SeatView, *, is_over: bool) -> tuple[P
 
 
 def criteria(seen: ValparaisoObservation) -> tuple[Criterion, ...]:
-    """Return the criteria for the places: final points, remaining pesos, and a later turn in the round (V7.3)."""
+    """Return the criteria that decide the places: final points, remaining pesos, and later turn in the round (V7.3)."""
     seats = len(seen.seats)
     return (
         Criterion("final points", tuple([has.final_vp for has in seen.seats])),

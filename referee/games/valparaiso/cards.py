@@ -1,6 +1,7 @@
-"""The actions on cards and their effects (RULES.md, V4), with one entry for each. The board assigns actions to cards.
+"""The actions on cards and their effects (RULES.md, V4).
 
-An action without a decision is carried out at once. Any other opens its phase, and `rules.py` plays the decisions.
+`ACTIONS` has one entry for each action, and the board assigns actions to cards. An action without a decision is carried
+out at once. Any other action opens its phase, and `rules.py` plays the decisions.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ _V: Final = Location.V
 
 
 class CardAction(NamedTuple):
-    """The decisions of an action; its costs and gains are on the board (`EffectType`)."""
+    """The decisions that an action involves; its costs and gains are on the board (`EffectType`)."""
 
     phase: Phase | None = None
     """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """The condition, apart from the price, under which the current seat can carry out the action with these pesos."""
+    """A function that returns whether the current seat can carry out the action with these pesos, its price aside."""
     begin: Callable[[Table], None] = lambda table: None
-    """The function that carries out the effects before the first decision."""
+    """The function that carries out the effects that come before the first decision."""
     goods: int = 0
-    """The number of warehouse goods to pay in addition; the seat chooses them."""
+    """The number of goods that the seat chooses from its warehouse and pays in addition."""
     choose: str = ""
     """The choice of two goods to take: `different` or `any`; empty if none are taken."""
 
@@ -58,7 +59,7 @@ def _can_hire(table: Table, money: int) -> bool:
 
 
 def hire(table: Table) -> None:
-    """Put a merchant from the repository board in Valparaíso (V4.3)."""
+    """Move a merchant of the current seat from its repository board to Valparaíso (V4.3)."""
     table.merchants_reserve[table.seat] -= 1
     table.merchants[table.seat][_V] += 1
 
@@ -116,7 +117,7 @@ def level_a_cards(table: Table, sector: Sector) -> int:
 
 
 def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
-    """Return the slots from which the seat to act can acquire a card, each with a possible compensation (V4.9)."""
+    """Return each slot from which the seat to act can acquire a card, with each possible compensation (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
     if sector is _H:
@@ -135,7 +136,7 @@ def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
 
 
 def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
-    """Return the possible targets of the compensation for a card of level B; the seat chooses among several (V4.9b)."""
+    """Return the possible targets of the compensation for a card of level B, of which the seat chooses one (V4.9b)."""
     # A card of level A counts here even in the same sector, which never receives anything (R36).
     level_a = {other: level_a_cards(table, other) for other in OUTER}
     if not any(level_a.values()):
@@ -208,14 +209,14 @@ ACTIONS: dict[Effect, CardAction] = {
     Effect.TAKE_WHEAT: CardAction(),
     Effect.GAIN5: CardAction(),
 }
-"""The decisions of every action that a card can have."""
+"""For every action that a card can have, the decisions that it involves."""
 
 _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
 """Actions with a decision that are paid for before the decision."""
 
 
 def leads_to(effect: Effect, phase: Phase) -> bool:
-    """Return whether a phase belongs to an action."""
+    """Return whether an action can lead to a phase."""
     opened = ACTIONS[effect].phase
     return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
 

@@ -1,9 +1,9 @@
 """A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
-Below the title line, on the left: the map, with the sea, Valparaíso and its building row, and the villages with their
-market tiles; on the right the open decision and the reserve of tiles. Below them a panel for each seat, with its plan
-as far as the observer may know it, and the legend; at the end, the sources of all points. Every place has room for its
-maximum, and pieces carry the number of their seat.
+Below the title line, the map is on the left: the sea, Valparaíso with its building row, and the villages with their
+market tiles. On the right are the open decision and the reserve of tiles. Below them are a panel for each seat, with
+its plan as far as the observer may know it, and the legend. When the match is over, the sources of all points follow.
+Every place has room for its maximum, and pieces carry the number of their seat.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
 
 
 def _header(seen: ValparaisoObservation) -> str:
-    """Draw the round, the open decision and its seats, and the start player."""
+    """Draw the round, the open decision, the seats that are to take it, and the start player."""
     parts = [
         text(_MARGIN, 43, "VALPARAÍSO", 28, BRASS, serif=True, bold=True, fit=222),
         text(254, 41, f"Round {seen.round}", 17, bold=True, fit=92),
@@ -134,7 +134,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene
 
 
 def _order_of_the_round(seen: ValparaisoObservation, scene: Scene | None) -> str:
-    """Draw the seats in the order of the round; in a match also the bots and their clocks."""
+    """Draw the seats in the order of the round and, in a match, also their bots and clocks."""
     seats = to_act(seen)
     parts = [text(12, 12, "order of the round", SMALLEST, FADED)]
     for at, seat in enumerate(order_of(seen)):
@@ -169,12 +169,12 @@ def _standing(
 
 
 def _reserve_height(seen: ValparaisoObservation) -> float:
-    """Return the height of the reserve of tiles: one column, or several if a corrected board has many tiles."""
+    """Return the height of the reserve of tiles, which has several columns if a corrected board has many tiles."""
     return 60 + _TILE_STEP * min(max(len(seen.reserve), 1), 12)
 
 
 def _reserve(board: ValparaisoBoard, seen: ValparaisoObservation, height: float) -> str:
-    """Draw the reserve of market tiles, the next one first."""
+    """Draw the reserve of market tiles, beginning with the next one."""
     columns = max(1, -(-len(seen.reserve) // 12))
     step = (_SIDE_WIDTH - 24) / columns
     parts = [

@@ -39,7 +39,7 @@ _LEVELS = {"A": BRASS, "B1": STEEL, "B2": "#c48ae0"}
 
 
 def achievement(width: float, height: float, card: Card, board: ValparaisoBoard) -> str:
-    """Draw an achievement card at the sea: its name, points and main action, with its alternative in brief below."""
+    """Draw an achievement card in the sea: its name, points and main action, and below, its alternative in brief."""
     kind = board.cards[card]
     # An achievement card has one alternative for all colours.
     other, room = kind.alternatives[0], width - 12
@@ -70,9 +70,9 @@ def action_cards(
     *,
     is_own: bool,
 ) -> str:
-    """Draw the action cards of a seat, each with the seat's alternative; the cards in its plan are struck out.
+    """Draw the action cards of a seat, each with the seat's alternative action; cards in its plan are struck out.
 
-    If all cards are on one line, there is no room for their actions. The observer's own cards are spots.
+    If all cards are on one line, there is no room for their main actions. The observer's own cards are spots.
     """
     step, middle, parts = (width + 5) / columns, height / 2, []
     for at, card in enumerate(ACTION_CARDS):
@@ -173,7 +173,7 @@ def _symbol(board: ValparaisoBoard, effect: Effect | None, x: float, y: float) -
 
 
 def plan_slot(width: float, height: float, slot: Slot, board: ValparaisoBoard) -> str:
-    """Draw a slot of a plan: the card, light if face up; an empty slot shows its number and surcharge."""
+    """Draw a slot of a plan with its card, which is light if face up; an empty slot shows its number and surcharge."""
     card, middle = slot.card, width / 2
     if card is None:
         words = f"{board.slot_houses} houses" if slot.shut else f"+{short(slot.price)}p" if slot.price else ""

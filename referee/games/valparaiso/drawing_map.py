@@ -80,7 +80,7 @@ def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, wa
 
 
 def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
-    """Draw the outer sectors from west to east, the harbour below them, and the pile and the scrapped cards."""
+    """Draw the outer sectors from west to east, the harbour below them, the pile, and the scrapped cards."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     wave = MAP_WIDTH / 28
     # Each step is four waves wide, so seven steps make the whole coast.
@@ -113,7 +113,7 @@ def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
 
 
 def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sector) -> str:
-    """Draw an outer sector: the good that it asks for, its pesos, the cards, and the ships."""
+    """Draw an outer sector: the good that it asks for, its pesos, its cards, and the ships there."""
     at = OUTER.index(sector)
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
@@ -180,7 +180,7 @@ def _ways(side: Side, places: Places) -> str:
 
 
 def _motion(seen: ValparaisoObservation, places: Places) -> str:
-    """Draw the path of the moving merchant, with an arrow between its locations."""
+    """Draw the path of the moving merchant, with an arrow for each step."""
     if seen.seat is None or len(seen.path) < 2:
         return ""
     rim, lines, arrows = owner_of(seen, seen.seat).rim, [], []
@@ -197,7 +197,7 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
 
 
 def _sign(side: Side, location: Location, width: float, river: tuple[float, float]) -> str:
-    """Draw the name of a location, and the mark of a river if it is on one."""
+    """Draw the name of a location, and the river mark if the location is on a river."""
     left = 23 if location is Location.V else 32
     parts = [
         text(7, 19, location.name, SMALLEST, FADED, bold=True),
@@ -215,7 +215,7 @@ def _village(
     x: float,
     y: float,
 ) -> str:
-    """Draw a village: building spaces with points, merchants, and a market's tiles, the one in use at the bottom."""
+    """Draw a village: building spaces with points, merchants, and any market tiles, of which the lowest is in use."""
     width, height = size_of(village)
     lit = seen.village is village or seen.path[-1:] == (village,)
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
@@ -237,7 +237,7 @@ def _village(
 
 
 def _sites(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, village: Location, room: float) -> str:
-    """Draw the building spaces of a village, with their points, and the houses."""
+    """Draw a village's building spaces, with their points and the houses on them."""
     built = {house.space: house.seat for house in seen.houses if house.location is village}
     spaces = side.spaces[village]
     step = min(42, room / len(spaces))
@@ -264,7 +264,7 @@ def _merchants(
     *,
     beside: bool = False,
 ) -> str:
-    """Draw the merchants at a location: one piece for each seat present, with the seat's number of merchants."""
+    """Draw the merchants at a location: one piece for each seat present, with a count if it has several."""
     parts = []
     there = [seat for seat, has in enumerate(seen.seats) if has.merchants[location]]
     for at, seat in enumerate(there):
@@ -284,7 +284,10 @@ def _merchants(
 
 
 def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x: float, y: float) -> str:
-    """Draw Valparaíso: the building row from the lighthouse on, each space with its revenue and points, and the merchants."""
+    """Draw Valparaíso with its merchants and its building row.
+
+    The row begins at the lighthouse, and each of its spaces shows its revenue and points.
+    """
     width, height = size_of(Location.V)
     lit = seen.path[-1:] == (Location.V,)
     parts = [

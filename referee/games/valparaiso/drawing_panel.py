@@ -94,14 +94,14 @@ def panel(
 
 
 def _known_plan(seen: ValparaisoObservation, seat: Seat) -> tuple[tuple[Card, ...], Card | None]:
-    """Return the cards in the slots of a seat and in its mayor's slot, as far as the observer may know them."""
+    """Return the cards in a seat's slots, and the one in its mayor's slot, as far as the observer may know them."""
     if seat == seen.viewer and seen.plan is not None:
         return seen.plan.cards, seen.plan.mayor
     return seen.seats[seat].plan, seen.seats[seat].mayor
 
 
 def _set_up(seen: ValparaisoObservation, seat: Seat) -> tuple[str, bool]:
-    """Describe a seat's progress in the set-up, and whether it has chosen; seats choose from last to first (S6, S8)."""
+    """Return words for a seat's progress in the set-up, and whether it has chosen; the last seat begins (S6, S8)."""
     what = "goods" if seen.phase is Phase.SETUP_GOODS else "the place of a merchant"
     order = order_of(seen)[::-1]
     if seat == seen.seat:

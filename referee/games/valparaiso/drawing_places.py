@@ -16,13 +16,13 @@ def size_of(location: Location) -> tuple[float, float]:
 
 
 def share_within(size: tuple[float, float], east: float, south: float) -> float:
-    """Return the share of a line from the centre of a box that lies inside the box."""
+    """Return the share of a line that lies inside a box, if it begins at the box's centre; the share is at most 0.5."""
     # A road may run straight north or west, so never divide by less than 1.
     return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
 
 
 def places_of(side: Side) -> dict[Location, tuple[float, float]]:
-    """Return the centre of each location: its place on the board or, if there is no room there, a berth."""
+    """Return the centre of each location: its place on the board or, if any are too close together, a berth."""
     wests, norths = ([side.places[location][axis] for location in side.locations] for axis in (0, 1))
     across, down = max(max(wests) - min(wests), 1), max(max(norths) - min(norths), 1)
     found = {}

@@ -59,32 +59,32 @@ class Owner(NamedTuple):
 
     @property
     def fill(self) -> str:
-        """The colour of its pieces."""
+        """The colour of the seat's pieces."""
         return _FILLS[self.colour]
 
     @property
     def ink(self) -> str:
-        """The colour of its number on the pieces."""
+        """The colour of the seat's number on its pieces."""
         return INK if self.colour is Colour.BLACK else DARK
 
     @property
     def rim(self) -> str:
-        """The outline of places where it is active: its colour, or a light one if that is too dark."""
+        """The outline of places where the seat is active: its colour, or a light one if that is too dark."""
         return INK if self.colour is Colour.BLACK else self.fill
 
     @property
     def edge(self) -> str:
-        """The outline of its pieces, for contrast with the background."""
+        """The outline of the seat's pieces, for contrast with the background."""
         return INK if self.colour is Colour.BLACK else DARK
 
     @property
     def mark(self) -> str:
-        """The end of the names of its pieces in a picture: `0-red`."""
+        """The suffix of the seat's piece names in a picture, such as `0-red`."""
         return f"{self.seat}-{self.colour.name.lower()}"
 
     @property
     def name(self) -> str:
-        """Its name for people."""
+        """The seat's name for people, such as `seat 0, red`."""
         return f"seat {self.seat}, {self.colour.name.lower()}"
 
 
@@ -100,7 +100,7 @@ _HOUSE = "M-12 0l12-10 12 10h-3v10h-18v-10z"
 
 
 def pieces_of(owners: Sequence[Owner]) -> str:
-    """Define the pieces of these seats, and the neutral ones, for the functions below to place."""
+    """Define these seats' pieces and the neutral ones, which the functions below place."""
     drawn = {}
     for owner in owners:
         fill, edge = owner.fill, owner.edge
@@ -138,13 +138,16 @@ def ship(x: float, y: float, owner: Owner, scale: float = 1) -> str:
 
 
 def merchant(x: float, y: float, owner: Owner, *, waiting: bool = False) -> str:
-    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number, and a lit frame if it may still move."""
+    """Draw a seat's merchant, 20 wide and 26 high, with the seat's number, and a lit frame if it may still move."""
     light = box(x - 12.5, y - 16, 25, 31, "none", LAMP, 1.8, 7, stroke_dasharray="4 2.5") if waiting else ""
     return light + piece(f"vp-merchant-{owner.mark}", x, y)
 
 
 def house(x: float, y: float, owner: Owner | None, *, bid: bool = False) -> str:
-    """Draw a house, 24 wide and 20 high, with its owner's number; without an owner, an empty space, lit for `bid`."""
+    """Draw a house, 24 wide and 20 high, with its owner's number.
+
+    Without an owner, draw an empty space, which is lit if `bid` is True.
+    """
     return piece(f"vp-house-{owner.mark}" if owner else "vp-next" if bid else "vp-space", x, y)
 
 
@@ -154,7 +157,7 @@ def lighthouse(x: float, y: float) -> str:
 
 
 def arrow(x: float, y: float, east: float, south: float) -> str:
-    """Return the outline of an arrow's head around (x, y), 20 wide, in the direction (east, south)."""
+    """Return the outline of an arrowhead around (x, y), 20 wide, that points in the direction (east, south)."""
     length = max((east * east + south * south) ** 0.5, 1)
     east, south = 8 * east / length, 8 * south / length
     return (
@@ -169,18 +172,18 @@ def waves(x: float, y: float) -> str:
 
 
 def cube(x: float, y: float, good: Good) -> str:
-    """Draw a cube of a good with its letter, 17 wide."""
+    """Draw a good's cube, 17 wide, with the good's letter."""
     return piece(f"vp-{good.name.lower()}", x, y)
 
 
 def coin(x: float, y: float, count: int | None = None) -> str:
-    """Draw a coin, 22 wide, with the number of pesos."""
+    """Draw a coin, 22 wide, with the number of pesos, or with `p` if `count` is None."""
     words = "p" if count is None else short(count)
     return piece("vp-coin", x, y) + figure(x, y + 4.9, words, SMALLEST, DARK, fit=20)
 
 
 def points(x: float, y: float, count: int) -> str:
-    """Draw victory points around (x, y): a sign 37 wide and 18 high."""
+    """Draw a sign with victory points, 37 wide and 18 high, around (x, y)."""
     return box(x - 18.5, y - 9, 37, 18, DARK, BRASS, 1.2, 3) + figure(
         x, y + 4.9, f"{short(count)} VP", SMALLEST, BRASS, fit=35
     )
@@ -194,7 +197,7 @@ class Symbol(NamedTuple):
 
     width: float
     drawn: Callable[[float, float], str]
-    """The function that draws it around a point."""
+    """The function that draws the symbol around a point."""
 
 
 def _word(words: str, fill: str = INK) -> Symbol:
@@ -211,7 +214,7 @@ def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
 
 
 def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
-    """Draw symbols around (x, y), scaled down if they need more room."""
+    """Draw symbols in a row around (x, y), scaled down if they need more than `room`."""
     total = sum(symbol.width for symbol in symbols)
     if total > room:
         return group(x, y, in_a_row(symbols, 0, 0, total), room / total)
@@ -240,7 +243,7 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
 
 
 def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
-    """Draw the tiles of a market, 111 high, the one in use at the bottom; tiles that do not fit are counted."""
+    """Draw the tiles of a market, 111 high, with the one in use at the bottom; tiles that do not fit are counted."""
     drawn = tiles if len(tiles) <= _MAX_TILES else tiles[: _MAX_TILES - 1]
     parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(drawn)]
     if len(drawn) < len(tiles):
@@ -249,7 +252,10 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 
 
 def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, spot_kind: str = "") -> str:
-    """Draw each kind of good and its number; a missing kind is faint. `spot_kind` begins the names of their spots."""
+    """Draw each kind of good with its number; a kind of which there are none is faint.
+
+    The names of the goods' spots begin with `spot_kind`; if it is empty, the goods are not spots.
+    """
     parts = []
     for good, count in zip(Good, goods, strict=True):
         left = x + step * good
@@ -260,7 +266,10 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, sp
 
 
 def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float, spot_kind: str) -> str:
-    """Draw a cargo hold with its spaces and goods. `spot_kind` begins the names of the goods' spots; empty for none."""
+    """Draw a cargo hold with its spaces and goods.
+
+    The names of the goods' spots begin with `spot_kind`; if it is empty, the goods are not spots.
+    """
     if max(spaces, sum(goods)) > 8:  # only on a corrected board
         return counted_goods(x, y, goods, width / 3, spot_kind)
     step = min(19, width / spaces)
@@ -272,7 +281,7 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
 
 
 def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own: bool) -> str:
-    """Draw pesos, the pieces on the repository board, and the goods, around y = 0, with words below.
+    """Draw a seat's pesos, its pieces on the repository board, and its goods, around y = 0, with words below them.
 
     `had` is the view of the seat before the last action. The whole row is 384 wide. The observer's own goods are spots.
     """
@@ -304,7 +313,7 @@ def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own:
 
 
 def legend(owner: Owner, width: float, height: float) -> str:
-    """Draw pieces and marks with their meanings, in a box with its upper left corner at (0, 0)."""
+    """Draw the pieces and marks with their meanings, in a box whose upper left corner is at (0, 0)."""
     meanings = (
         (merchant(0, 0, owner), "merchant"),
         (merchant(0, 0, owner, waiting=True), "may still move"),

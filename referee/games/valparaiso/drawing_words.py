@@ -49,7 +49,7 @@ _EFFECTS: dict[Effect, tuple[str, str]] = {
 
 
 def name_of(board: ValparaisoBoard, effect: Effect, *, brief: bool) -> str:
-    """Return the name of an action with the numbers of the board: `Sell a good for 10p`, or in brief `sell`."""
+    """Return the name of an action with the numbers of the board, such as `Sell a good for 10p`, or in brief `sell`."""
     pay, gain, most = board.effects[effect]
     return _EFFECTS[effect][0 if brief else 1].format(
         pay=_in_letters(pay), gain=_in_letters(gain), gained=_said(gain), most=most, free=board.move_plus_costs.count(0)
@@ -57,7 +57,7 @@ def name_of(board: ValparaisoBoard, effect: Effect, *, brief: bool) -> str:
 
 
 def _in_letters(amount: Amount) -> str:
-    """Return an amount in brief: `10p, 2S, W, 1 VP`."""
+    """Return an amount in brief, as in `10p, 2S, W, 1 VP`."""
     goods = [
         f"{count if count > 1 else ''}{good.name[0]}" for good, count in zip(Good, amount.goods, strict=True) if count
     ]
@@ -94,7 +94,7 @@ DOING = {
     Phase.RETURN: "End of the round: calling merchants back",
     Phase.OVER: "The match is over",
 }
-"""The activity of the seats to act, in each phase."""
+"""What the seats to act are doing in each phase."""
 
 
 def in_words(kind: TileType) -> str:
@@ -116,7 +116,7 @@ def goods_in_words(goods: Sequence[int]) -> str:
 
 
 def goods_in_letters(goods: Sequence[int]) -> str:
-    """Return goods by kind, in brief: `S2 C0 W1`."""
+    """Return goods by kind in brief, as in `S2 C0 W1`."""
     return " ".join(f"{good.name[0]}{short(count)}" for good, count in zip(Good, goods, strict=True))
 
 
@@ -244,7 +244,7 @@ def _done(
     seat: Seat,
     action: Action,
 ) -> str:
-    """Describe an action: `builds a house in Quintero`."""
+    """Describe an action, as in `builds a house in Quintero`."""
     had, has = before.seats[seat], seen.seats[seat]
     places: Mapping[Location, str] = {location: printable(side.names[location]) for location in side.locations}
     match action:

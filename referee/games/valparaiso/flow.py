@@ -16,7 +16,7 @@ def _after(table: Table) -> list[Seat]:
 
 
 def after_plan(table: Table) -> None:
-    """Continue when all seats have finished planning: with the bonus, then with the reveal (V2.6, V2.8)."""
+    """Once all seats have finished planning, continue with the bonus, or else with the reveal (V2.6, V2.8)."""
     if all(table.committed):
         if table.first_finisher != NONE:
             table.seat, table.phase = table.first_finisher, Phase.BONUS
@@ -25,7 +25,7 @@ def after_plan(table: Table) -> None:
 
 
 def reveal(table: Table) -> None:
-    """Turn the plans face up and begin the use of cards (V2.6)."""
+    """Turn the plans face up, and begin the use of cards (V2.6)."""
     planning.reveal(table)
     _next_turn(table, table.turn_order())
 
@@ -66,7 +66,7 @@ def _end_use(table: Table) -> None:
 
 
 def _last_built(table: Table, seat: Seat) -> int:
-    """Return the position in the building row of a seat's last house in Valparaíso."""
+    """Return the position of the last house that a seat has built in the building row of Valparaíso."""
     return max(place for place, owner in enumerate(table.row) if owner == seat)
 
 
@@ -89,7 +89,7 @@ def end_scrap(table: Table) -> None:
 
 
 def merchants_in_villages(table: Table, seat: Seat) -> int:
-    """Return the number of merchants of a seat outside Valparaíso."""
+    """Return the number of merchants that a seat has outside Valparaíso."""
     return sum(table.merchants[seat]) - table.merchants[seat][Location.V]
 
 
@@ -99,7 +99,7 @@ def shelters(table: Table, seat: Seat, village: Location) -> bool:
 
 
 def may_stay(table: Table, seat: Seat) -> bool:
-    """Return whether at most one merchant of a seat is in villages that do not shelter the seat (V6.5)."""
+    """Return whether a seat has at most one merchant in the villages that do not shelter its merchants (V6.5)."""
     merchants = table.merchants[seat]
     return sum(merchants[village] for village in table.side.villages if not shelters(table, seat, village)) <= 1
 

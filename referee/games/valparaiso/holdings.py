@@ -16,7 +16,7 @@ def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
 
 
 def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
-    """Return whether a seat has `times` times the goods of an amount in its warehouse."""
+    """Return whether a seat's warehouse contains the goods of an amount `times` times."""
     silver, copper, wheat = amount.goods
     has = table.warehouse[seat]
     return has[0] >= times * silver and has[1] >= times * copper and has[2] >= times * wheat
@@ -25,7 +25,7 @@ def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
 def exchange(
     table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1, source: Source = Source.CARDS
 ) -> None:
-    """Pay one amount to the supply and gain another, `times` times; `source` is the source of victory points."""
+    """Pay one amount to the supply and gain another, `times` times; `source` is where victory points come from."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
@@ -35,7 +35,7 @@ def exchange(
 
 
 def score(table: Table, seat: Seat, source: Source, points: int) -> None:
-    """Move a seat on the track of victory points, and note the source."""
+    """Move a seat forward on the track of victory points, and record the source of the points."""
     table.vp[seat] += points
     earned = list(table.earned[seat])
     earned[source] += points

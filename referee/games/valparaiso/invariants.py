@@ -57,7 +57,7 @@ def _card_problems(table: Table) -> list[str]:
 
 
 def _place_problems(table: Table) -> list[str]:
-    """Return the problems of the sea and of the building spaces."""
+    """Return the problems with the sea and the building spaces."""
     found = []
     for sector, start, money in zip(OUTER, table.board.sector_money, table.sea_money, strict=True):
         possible = sorted({0, start, table.board.compensation, start + table.board.compensation})
@@ -116,7 +116,7 @@ def _plan_problems(table: Table, seat: Seat) -> list[str]:
 
 
 def _chosen(table: Table) -> list[Seat]:
-    """Return the seats that have decided in this phase of the set-up: from the last seat counter-clockwise (S6, S8)."""
+    """Return the seats that have decided in this phase of the set-up: counter-clockwise from the last seat (S6, S8)."""
     order = table.turn_order()[::-1]
     return order[: order.index(table.seat)]
 
@@ -204,7 +204,7 @@ def _phase_problems(table: Table) -> list[str]:
 
 
 def _movement_problems(table: Table) -> list[str]:
-    """Return the problems of the merchants that an action moves (V4.4, V4.10)."""
+    """Return the problems with the merchants that an action moves (V4.4, V4.10)."""
     found = []
     phase, path = table.phase, table.path
     if bool(table.unmoved) != (phase in _MOVING):

@@ -27,21 +27,21 @@ _GOODS, _STORES, _SECTORS, _MODES = (
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """Return the seats that have not finished their plans; outside planning, the one seat to act."""
+    """Return the seats that have not finished their plans; outside planning, return the seat to act, if any."""
     if table.phase is not _PLAN:
         return () if table.phase is _OVER else (table.seat,)
     return tuple([seat for seat, done in enumerate(table.committed) if not done])
 
 
 def is_to_act(table: Table, seat: Seat) -> bool:
-    """Return whether a seat is one of `seats_to_act`."""
+    """Return whether a seat is one of those that `seats_to_act` returns."""
     if table.phase is _PLAN:
         return 0 <= seat < len(table.committed) and not table.committed[seat]
     return seat == table.seat and table.phase is not _OVER
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """Return all legal actions of a seat that is to act, in the order of the table in section 5."""
+    """Return all legal actions of a seat that is to act, in the order of the table in RULES.md, section 5."""
     if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
@@ -59,7 +59,7 @@ def can_give(table: Table, *goods: Good) -> bool:
 
 
 def setup_goods(table: Table) -> list[Action]:
-    """Return the sets of first goods that no seat has taken (S6)."""
+    """Return the actions that take a set of first goods that no seat has taken (S6)."""
     # A seat that has not chosen yet has no goods, so it excludes no set of three.
     taken = [tuple(goods) for goods in table.warehouse]
     return [
@@ -205,7 +205,7 @@ def _legal_trade(table: Table) -> list[Action]:
 
 
 def choices(choose: str) -> list[tuple[Good, Good]]:
-    """Return the pairs of goods to choose from: equal, different, or any."""
+    """Return the pairs of goods that a choice offers: `same`, `different` or `any`."""
     return [pair for pair in act.PAIRS if choose == "any" or (choose == "same") == (pair[0] is pair[1])]
 
 
@@ -303,7 +303,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """Return the action for a seat that is out of the match or out of time. It is never a sale."""
+    """Return the action that is played for a seat that is out of the match or out of time. It is never a sale."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT

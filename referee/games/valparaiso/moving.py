@@ -84,12 +84,12 @@ def is_path(table: Table, path: tuple[Location, ...]) -> bool:
 
 
 def counted_steps(table: Table, path: tuple[Location, ...]) -> int:
-    """Return the number of counted steps of the current seat along a path (V4.4)."""
+    """Return the number of counted steps that the current seat makes along a path (V4.4)."""
     return sum(_is_counted(table, table.seat, end) for end in path[1:])
 
 
 def ends(table: Table, path: tuple[Location, ...], steps: int, money: int) -> list[Location]:
-    """Return the possible next locations of a merchant after a path, with these pesos."""
+    """Return the locations to which a merchant can step at the end of a path, with these pesos."""
     return [end for end in table.side.neighbours[path[-1]] if _can_step(table, path, steps, end, money)]
 
 
@@ -105,13 +105,13 @@ def can_move(table: Table, money: int) -> bool:
 
 
 def begin_move(table: Table) -> None:
-    """Allow every merchant one move."""
+    """Allow one move to each merchant of the current seat."""
     # Numbers suffice, because merchants of a seat at one location are interchangeable.
     table.unmoved = tuple(table.merchants[table.seat])
 
 
 def step(table: Table, end: Location) -> None:
-    """Make a step with the merchant at the end of the path, and pay its price and tolls."""
+    """Make a step with the merchant at the end of the path, and pay the price and the tolls of the step."""
     seat, start = table.seat, table.path[-1]
     holdings.pay_seats(table, seat, _tolls(table, seat, end), table.board.toll)
     if _is_counted(table, seat, end):

@@ -9,18 +9,18 @@ class Good(IntEnum):
     """The goods. Lists of goods by kind have three numbers in this order."""
 
     SILVER = 0
-    """Silver, grey cubes."""
+    """Silver (grey cubes)."""
     COPPER = 1
-    """Copper, orange cubes."""
+    """Copper (orange cubes)."""
     WHEAT = 2
-    """Wheat, white cubes."""
+    """Wheat (white cubes)."""
 
 
 class Store(IntEnum):
     """The places where a seat keeps goods."""
 
     WAREHOUSE = 0
-    """The warehouse, without a limit."""
+    """The warehouse, which has no limit."""
     HOLD = 1
     """The cargo hold of the ship."""
 
@@ -31,7 +31,7 @@ STORES = tuple(Store)
 
 
 class Colour(IntEnum):
-    """The colours; each has its own alternative actions (section 1.5)."""
+    """The colours; each has its own alternative actions (RULES.md, section 1.5)."""
 
     RED = 0
     BLUE = 1
@@ -62,11 +62,11 @@ class Sector(IntEnum):
     H = 0
     """The harbour sector, next to Valparaíso."""
     OW = 1
-    """Outer west."""
+    """The outer west."""
     ON = 2
-    """Outer north."""
+    """The outer north."""
     OE = 3
-    """Outer east."""
+    """The outer east."""
 
 
 class Slot(IntEnum):
@@ -89,17 +89,17 @@ class PayTo(IntEnum):
     NONE = 0
     """Nothing is paid."""
     OW = 1
-    """To the outer west."""
+    """The pesos go to the outer west."""
     ON = 2
-    """To the outer north."""
+    """The pesos go to the outer north."""
     OE = 3
-    """To the outer east."""
+    """The pesos go to the outer east."""
     SUPPLY = 4
-    """To the supply."""
+    """The pesos go to the supply."""
 
 
 class Card(IntEnum):
-    """All possible cards; the board determines which are in the game, and their actions (section 1.8)."""
+    """All possible cards; the board determines which of them are in the game, and what they do (RULES.md, 1.8)."""
 
     K1 = 0
     K2 = 1
@@ -139,7 +139,7 @@ class Card(IntEnum):
 
 
 class Tile(IntEnum):
-    """The market tiles, five of each letter (section 1.7)."""
+    """The market tiles, five of each letter (RULES.md, section 1.7)."""
 
     TA1 = 0
     TA2 = 1
@@ -172,76 +172,76 @@ class Mode(IntEnum):
     """The ways to use a card (V3.2)."""
 
     MAIN = 0
-    """With the card's main action."""
+    """For the card's main action."""
     ALT = 1
-    """With the card's alternative action."""
+    """For the card's alternative action."""
     NONE = 2
     """Without effect (V3.3)."""
 
 
 class Effect(IntEnum):
-    """The actions on cards (V4, section 1.8)."""
+    """The actions on cards (RULES.md, V4 and section 1.8)."""
 
     TRANSFER = 0
-    """1: loads and unloads goods."""
+    """Action 1: load and unload goods."""
     SELL10 = 1
-    """2: sells a good for 10 pesos."""
+    """Action 2: sell a good for 10 pesos."""
     HIRE = 2
-    """3: hires a merchant for one good of each kind."""
+    """Action 3: hire a merchant for one good of each kind."""
     MOVE = 3
-    """4: moves merchants."""
+    """Action 4: move merchants."""
     BUILD = 4
-    """5: builds a house."""
+    """Action 5: build a house."""
     TRADE = 5
-    """6: trades in the villages."""
+    """Action 6: trade in the villages."""
     SAIL = 6
-    """7: moves the ship."""
+    """Action 7: move the ship."""
     OVERSEAS = 7
-    """8: acquires an achievement card."""
+    """Action 8: acquire an achievement card."""
     MOVE_PLUS = 8
-    """As 4, but two steps are free and the third costs 3 pesos."""
+    """Move merchants as in action 4, but with two free steps and a third for 3 pesos."""
     RIVER = 9
-    """Relocates merchants along the rivers."""
+    """Relocate merchants along the rivers."""
     TRADE_PAY5 = 10
-    """Pays 5 pesos, then as 6."""
+    """Pay 5 pesos, then trade as in action 6."""
     TWO_DIFF = 11
-    """Takes two different goods."""
+    """Take two different goods."""
     GOOD5_VP = 12
-    """Gives 5 pesos and a good for a victory point."""
+    """Give 5 pesos and a good for a victory point."""
     SELL15 = 13
-    """Sells a good for 15 pesos."""
+    """Sell a good for 15 pesos."""
     GAIN10 = 14
-    """Takes 10 pesos."""
+    """Take 10 pesos."""
     TWO_GOODS_VP = 15
-    """Gives two goods for a victory point."""
+    """Give two goods for a victory point."""
     BUILD_GOOD = 16
-    """As 5, but for a good instead of pesos."""
+    """Build a house as in action 5, but for a good instead of pesos."""
     ONE_EACH = 17
-    """Takes one good of each kind."""
+    """Take one good of each kind."""
     BUY3 = 18
-    """Buys up to three goods for 2 pesos each."""
+    """Buy up to three goods for 2 pesos each."""
     VP1 = 19
-    """Gains a victory point."""
+    """Gain a victory point."""
     HIRE5 = 20
-    """As 3, but for 5 pesos."""
+    """Hire a merchant as in action 3, but for 5 pesos."""
     GAIN15 = 21
-    """Takes 15 pesos."""
+    """Take 15 pesos."""
     PAY10_VP = 22
-    """Pays 10 pesos for a victory point, up to three times."""
+    """Pay 10 pesos for a victory point, up to three times."""
     ONE_EACH_VP = 23
-    """Gives one good of each kind for two victory points."""
+    """Give one good of each kind for two victory points."""
     TWO_ANY = 24
-    """Takes any two goods."""
+    """Take any two goods."""
     FREE_BUILD_HIRE = 25
-    """As 5 or as 3, but free."""
+    """Build a house or hire a merchant, as in actions 5 and 3, but for free."""
     TAKE_SILVER = 26
-    """Takes a silver."""
+    """Take a silver."""
     TAKE_COPPER = 27
-    """Takes a copper."""
+    """Take a copper."""
     TAKE_WHEAT = 28
-    """Takes a wheat."""
+    """Take a wheat."""
     GAIN5 = 29
-    """Takes 5 pesos."""
+    """Take 5 pesos."""
 
 
 class Source(IntEnum):
@@ -266,7 +266,7 @@ class Source(IntEnum):
 
 
 class Phase(IntEnum):
-    """The open decision (section 5)."""
+    """The open decision (RULES.md, section 5)."""
 
     SETUP_GOODS = 0
     """Choosing the first goods (S6)."""
@@ -275,7 +275,7 @@ class Phase(IntEnum):
     PLAN = 2
     """Planning, all seats at once (V2)."""
     BONUS = 3
-    """The first finisher's good (V2.8)."""
+    """Choosing the first finisher's good (V2.8)."""
     USE = 4
     """Choosing a card to use (V3.2)."""
     TRANSFER = 5
@@ -293,7 +293,7 @@ class Phase(IntEnum):
     BUILD_GOOD = 11
     """Choosing a building space, and the good that pays for the house (V4.5)."""
     BUILD_OR_HIRE = 12
-    """Choosing a building space, or to hire a merchant instead (V4.5)."""
+    """Choosing a building space, or hiring a merchant instead (V4.5)."""
     TRADE = 13
     """Choosing a village to trade in (V4.7)."""
     EXCHANGE = 14

@@ -1,4 +1,4 @@
-"""The knowledge of a seat (RULES.md, section 2): everything but the pile and the others' unrevealed plans."""
+"""What a seat knows (RULES.md, section 2): everything except the order of the pile and the others' unrevealed plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LocationCounts = Annotated[tuple[int, ...], CountedBy(Location)]
 
 
 class SeatView(NamedTuple):
-    """The holdings of a seat. Before the reveal, it contains the pesos and goods at the start of the phase (V2.7)."""
+    """The holdings of a seat. Before the reveal, pesos and goods are those at the start of the phase (V2.7)."""
 
     colour: Colour
     money: int
@@ -40,7 +40,7 @@ class MarketView(NamedTuple):
 
 
 class SlotView(NamedTuple):
-    """The card on a space for achievement cards."""
+    """The card on a space for achievement cards, if there is one."""
 
     card: Card | None
 
@@ -64,7 +64,7 @@ class PlanView(NamedTuple):
 
 
 class ValparaisoObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in valparaiso.proto, which describes them."""
+    """An observation. Its fields are those of the `Observation` message in valparaiso.proto, which describes them."""
 
     viewer: Seat | None
     round: int

@@ -23,12 +23,12 @@ _SLOTS: Final = tuple(SlotView(card) for card in Card)
 
 
 def is_secret(phase: Phase) -> bool:
-    """Return whether plans are being made or wait for the reveal."""
+    """Return whether plans are being made, or are waiting for the reveal."""
     return phase is Phase.PLAN or phase is Phase.BONUS
 
 
 def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
-    """Return the observation of a seat, or of a spectator (`None`)."""
+    """Return the observation of a seat, or of a spectator if `viewer` is None."""
     phase = table.phase
     return ValparaisoObservation(
         viewer,

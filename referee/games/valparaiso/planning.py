@@ -17,7 +17,7 @@ def is_timed(table: Table) -> bool:
 
 
 def timer(table: Table) -> int:
-    """Return the time allowed for the others after the first finisher, in seconds (V2.8)."""
+    """Return the time that the others have after the first finisher, in seconds (V2.8)."""
     options = table.setup.options
     return cast("int", options["timer_seconds"]) + cast("int", options["countdown_seconds"])
 
@@ -36,7 +36,7 @@ def unplanned(table: Table, seat: Seat) -> list[Card]:
 
 
 def legal(table: Table, seat: Seat) -> list[Action]:
-    """Return the next choices of a plan, in the order of the rules."""
+    """Return the possible next choices of a seat's plan, in the order of the rules."""
     plan = table.plans[seat]
     cards = unplanned(table, seat)
     found: list[Action] = []

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON, with the names used in RULES.md, section 2.1. `invariants.py` checks them."""
+"""Positions: tables as JSON, with the names used in RULES.md, section 2.1. `invariants.py` checks positions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SALES = tuple(f"sold_{store}" for store in _STORES)
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the whole position in the format of `read`, including parts that a hand-written position may leave out."""
+    """Return the whole position in the format that `read` accepts, including parts that a position may leave out."""
     data: JsonObject = {
         "round": table.round,
         "start_seat": table.start_seat,

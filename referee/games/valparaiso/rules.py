@@ -1,7 +1,8 @@
-"""The effects of actions (RULES.md, sections 4 and 5). Each kind has a function, whose checks name the broken rule.
+"""The effects of actions (RULES.md, sections 4 and 5).
 
-`legal.py` lists the actions. `planning.py` handles the plans, `cards.py` the actions on cards, `moving.py` and
-`trading.py` the two longest of these, and `flow.py` the consequences that need no decision.
+Each kind of action has a function that plays it and whose checks name the broken rule. `legal.py` lists the actions.
+`planning.py` handles the plans, `cards.py` the actions on cards, `moving.py` and `trading.py` the two longest of these,
+and `flow.py` the consequences that need no decision.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
 
 
 def _next_in_setup(table: Table, then: Phase) -> None:
-    """Continue counter-clockwise, from the last seat to the start player."""
+    """Continue the set-up counter-clockwise, from the last seat to the start player."""
     if table.seat == table.start_seat:
         table.phase = then
     # After the start player this is the last seat again, which begins the next phase, too (S8).
@@ -451,4 +452,4 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.Done: _play_done,
     act.Sell: _play_sell,
 }
-"""The function that plays each type of action, in the order of the table in section 5; `Sell` comes last in every list."""
+"""The function that plays each type of action, in the order of section 5 of RULES.md; `Sell` is last in every list."""

@@ -1,4 +1,4 @@
-"""Draw the secrets of a seat's opponents (RULES.md, section 2): the order of the pile, and plans in the making."""
+"""Draw what a seat cannot know (RULES.md, section 2): the order of the pile, and its opponents' unrevealed plans."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
 
 
 def _plan(table: Table, seat: Seat, draw: Stream) -> None:
-    """Plan at random, and stop after a random choice."""
+    """Plan for a seat at random, and stop after a random number of choices."""
     while True:
         # Whether the seat has committed is known, and stays as observed; only the cards are drawn.
         legal = [action for action in planning.legal(table, seat) if action is not COMMIT and action is not CLOSE]
@@ -59,7 +59,7 @@ def _plan(table: Table, seat: Seat, draw: Stream) -> None:
 
 
 def _plan_with(policy: RolloutPolicy, table: Table, seat: Seat, chance: Chance) -> None:
-    """Give a seat the plan that a policy makes for it in a copy of the table in which all seats are still planning."""
+    """Give a seat the plan that a policy makes for it, in a copy of the table where all seats are still planning."""
     # In phase BONUS all have committed; the policy must see the table as it was during planning.
     planned = table.clone()
     planned.phase = Phase.PLAN

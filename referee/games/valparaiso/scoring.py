@@ -8,7 +8,7 @@ from referee.games.valparaiso.table import Table
 
 
 def final(table: Table, seat: Seat) -> tuple[int, int]:
-    """Return the victory points and remaining pesos of a seat if the match ended now (V7.2)."""
+    """Return the victory points and remaining pesos that a seat would have if the match ended now (V7.2)."""
     board = table.board
     goods = sum(table.warehouse[seat]) + sum(table.hold[seat])
     points, rest = divmod(table.money[seat] + goods * board.good_price, board.pesos_per_vp)
@@ -16,14 +16,14 @@ def final(table: Table, seat: Seat) -> tuple[int, int]:
 
 
 def scores(table: Table) -> list[int]:
-    """Return the victory points on the track; at the end, the final ones."""
+    """Return each seat's victory points on the track or, when the match is over, its final ones."""
     if table.phase is not Phase.OVER:
         return table.vp[:]
     return [final(table, seat)[0] for seat in range(table.setup.seats)]
 
 
 def ranks(table: Table) -> list[int]:
-    """Return the places by final victory points, then remaining pesos, then the later place in the round (V7.3)."""
+    """Return each seat's place by final victory points, then remaining pesos, then later turn in the round (V7.3)."""
     order = table.turn_order()
     results = [(*final(table, seat), order.index(seat)) for seat in range(table.setup.seats)]
     return [1 + sum([other > own for other in results]) for own in results]

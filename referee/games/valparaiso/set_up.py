@@ -1,4 +1,4 @@
-"""Set-up (RULES.md, section 3)."""
+"""The set-up of a match (RULES.md, section 3)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _colours(table: Table, chance: Chance) -> tuple[Colour, ...]:
 
 
 def _deal_tiles(table: Table, chance: Chance) -> None:
-    """Deal the tiles of each letter to the spaces with that letter: the markets, then the reserve from the bottom (S3)."""
+    """Deal each letter's tiles to its spaces in the markets, then to those in the reserve, from the bottom (S3)."""
     side = table.side
     dealt: dict[str, Iterator[Tile]] = {}
     for letter in "abcde":

@@ -1,4 +1,4 @@
-"""The spots of actions in the picture (`Game.spots`)."""
+"""The spots in a picture to which the actions refer (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAYOR = "slot:mayor"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: places on the map, the seat's own cards, slots and goods; start before end."""
+    """Return the spots to which an action refers, on the map or in the seat's panel; a start comes before its end."""
     match action:
         case act.PlaceMerchant(place) | act.Step(place) | act.Trade(place) | act.Skip(place) | act.Recall(place):
             return (spot_of("location", place),)
@@ -53,5 +53,5 @@ def site_spot(location: Location, space: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `location:m1`."""
+    """Return the spot of something that the rules name, such as `location:m1`."""
     return f"{kind}:{name.name.lower()}"

@@ -1,4 +1,4 @@
-"""The state: a table with the methods of the contract, each of which calls the module in charge."""
+"""The state: a table with the methods of `referee.game.State`, each of which calls the module in charge of it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ class ValparaisoState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return whether everybody learns of the action; in planning, only the first finisher's claim (V2.7, V2.8)."""
+        """Return whether everybody learns of the action.
+
+        In planning, they learn only of the first finisher's claim (V2.7, V2.8).
+        """
         declares = isinstance(action, Commit) and planning.is_timed(self) and self.first_finisher == NONE
         return self.phase is not Phase.PLAN or declares
 

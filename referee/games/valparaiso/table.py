@@ -1,4 +1,4 @@
-"""The table, the plans, and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the current seat (RULES.md, section 2). It is plain data, which `rules.py` changes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _NO_POINTS = (0,) * len(Source)
 
 
 class Plan(NamedTuple):
-    """The cards that a seat plans, or has still to use, in this round (V2)."""
+    """The cards that a seat plans, or still has to use, in this round (V2)."""
 
     cards: tuple[Card, ...] = ()
-    """The cards in the slots, #1 first."""
+    """The cards in the slots, beginning with slot #1."""
     mayor: Card | None = None
     """The card in the mayor's slot."""
     sold: tuple[tuple[int, ...], tuple[int, ...]] = (_NOTHING, _NOTHING)
-    """Goods sold during planning, by store and kind; hidden from the others (V2.7)."""
+    """The number of goods sold during planning, by store and kind; the others do not see it (V2.7)."""
 
     def is_empty(self) -> bool:
         """Return whether no card is left to use."""
@@ -50,7 +50,7 @@ NO_PLAN = Plan()
 
 
 class Table(State):
-    """The data of a match, made by `empty` or `clone`.
+    """All data of a match; `empty` and `clone` create it.
 
     Lists by seat, good, location, sector or slot are in the order of `names.py`.
     """
@@ -72,11 +72,11 @@ class Table(State):
     colours: tuple[Colour, ...]
     """The colour of each seat."""
     money: list[int]
-    """The number of pesos of each seat, without the changes by unrevealed plans (V2.7)."""
+    """The number of pesos that each seat has, without the changes that unrevealed plans make (V2.7)."""
     warehouse: list[list[int]]
-    """The goods in each warehouse, by kind; without the changes by unrevealed plans."""
+    """The goods in each warehouse, by kind, without the changes that unrevealed plans make."""
     hold: list[list[int]]
-    """The goods in each cargo hold, by kind; without the changes by unrevealed plans."""
+    """The goods in each cargo hold, by kind, without the changes that unrevealed plans make."""
     vp: list[int]
     """The victory points of each seat on the track."""
     earned: list[tuple[int, ...]]
@@ -90,13 +90,13 @@ class Table(State):
     ship: list[Sector]
     """The sector of each seat's ship."""
     owned: list[tuple[Card, ...]]
-    """The achievement cards of each seat, in the order of section 1.8."""
+    """The achievement cards of each seat, in the order of section 1.8 of RULES.md."""
     plans: list[Plan]
-    """The plan of each seat, or the rest of it that is still to be used."""
+    """The plan of each seat, or the part of it that still has to be used."""
     committed: list[bool]
     """For each seat, True if it has finished its unrevealed plan."""
     first_finisher: int
-    """The first seat that has finished planning; `NONE` if there is none (V2.8)."""
+    """The first seat to declare its plan finished; `NONE` if there is none (V2.8)."""
     markets: list[tuple[Tile, ...]]
     """The tiles of each market, from the bottom to the top."""
     reserve: tuple[Tile, ...]
@@ -104,7 +104,7 @@ class Table(State):
     slots: list[int]
     """The achievement card in each slot, or `NONE`."""
     deck: tuple[Card, ...]
-    """The pile of achievement cards, the next to be drawn first."""
+    """The pile of achievement cards, in the order in which they will be drawn."""
     scrapped: tuple[Card, ...]
     """The achievement cards that are out of the game."""
     sea_money: list[int]
@@ -136,7 +136,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return an empty table; `set_up.set_up` lays it out."""
+        """Return an empty table, on which `set_up.set_up` lays out the pieces."""
         seats = setup.seats
         new = cls(setup)
         new.board = board = cast("ValparaisoBoard", setup.board)
@@ -182,7 +182,7 @@ class Table(State):
     # derived values
 
     def turn_order(self) -> list[Seat]:
-        """Return the seats from the start player on, clockwise."""
+        """Return the seats in clockwise order, beginning with the start player."""
         seats = self.setup.seats
         return [(self.start_seat + step) % seats for step in range(seats)]
 
@@ -207,7 +207,7 @@ class Table(State):
         return [*_ACTION_CARDS, *self.owned[seat]]
 
     def houses_of(self, seat: Seat, location: Location) -> int:
-        """Return the number of houses of the seat in a village."""
+        """Return the number of houses that a seat has in a village."""
         count = 0
         if self.houses:
             for space in range(len(self.side.spaces[location])):
@@ -216,7 +216,7 @@ class Table(State):
         return count
 
     def houses_of_others(self, seat: Seat, location: Location) -> list[Seat]:
-        """Return the owners of the other houses in a village, one entry for each house."""
+        """Return the owners of the other seats' houses in a village, with one entry for each house."""
         found: list[Seat] = []
         if self.houses:
             for space in range(len(self.side.spaces[location])):
@@ -230,7 +230,7 @@ class Table(State):
         return self.markets[village - Location.M1]
 
     def money_in_plan(self, seat: Seat) -> int:
-        """Return the pesos of a seat after the sales and the payment in its plan."""
+        """Return the number of pesos that a seat has after the sales and the payment in its plan."""
         plan = self.plans[seat]
         sold = sum(map(sum, plan.sold))
         paid = 0 if plan.mayor is None else self.board.mayor_price

@@ -39,7 +39,7 @@ def _creditors(table: Table, village: Location) -> list[Seat]:
 
 
 def most(table: Table, village: Location) -> int:
-    """Return the maximum number of uses of the tile: one per merchant and station, up to its own limit (V4.7a)."""
+    """Return the maximum number of uses of a tile: one per merchant and station, up to the tile's own limit (V4.7a)."""
     seat = table.seat
     return min(tile(table, village).most, table.merchants[seat][village] + table.houses_of(seat, village))
 
@@ -71,7 +71,7 @@ def pay_fee(table: Table, village: Location) -> None:
 
 
 def resolve(table: Table, village: Location) -> None:
-    """Move the tiles of a village after trade, or after a skip (V4.7e)."""
+    """Move the tiles of a village along after a trade or a skip (V4.7e)."""
     # The used tile goes on the reserve before another leaves it (V4.7e), so it comes back if the reserve is empty.
     used, *rest = table.tiles(village)
     fresh, *reserve = (*table.reserve, used)

@@ -1,4 +1,4 @@
-"""Venezia (Ronald Hofstaetter, 2001): secret plans of pigeon clans, for 2 to 4 seats. The rules are in RULES.md."""
+"""Venezia (Ronald Hofstaetter, 2001), a game about secret plans of pigeon clans, for 2 to 4 seats. See RULES.md."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ class Venezia(Game):
     ) -> State:
         """Return a state in which the others' plans are consistent with the observation.
 
-        A policy decides the places of the rivals' piles: the largest pile gets the place where the policy would lay the
-        most pigeons, and so on. Everything else is random.
+        If there is a policy, it decides the places of the rivals' piles: the largest pile gets the place where the
+        policy would lay the most pigeons, and so on. Everything else is random.
         """
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)

@@ -1,4 +1,4 @@
-"""The actions (RULES.md, section 5)."""
+"""The actions of Venezia (RULES.md, section 5)."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ class Reinforce(Action):
 
 @dataclass(frozen=True, slots=True)
 class Fehde(Action):
-    """Remove a pigeon in the current district (Z8.2)."""
+    """Remove an opponent's pigeon from the current district (Z8.2)."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Skip(Action):
-    """Remove no pigeon in the current district (Z8.2)."""
+    """Remove no pigeon from the current district (Z8.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Takeover(Action):
 
 @dataclass(frozen=True, slots=True)
 class FromReserve(Action):
-    """Choose the number of replacing pigeons from the reserve (Z8.3)."""
+    """Choose how many of the replacing pigeons come from the reserve (Z8.3)."""
 
     pigeons: int
 
@@ -204,11 +204,11 @@ MICHELES = tuple(Michele(pigeons) for pigeons in _NUMBERS)
 
 @cache
 def walk(start: int, end: int) -> Walk:
-    """Return the walk from one square to another."""
+    """Return the `Walk` action from one square to another."""
     return Walk(Square(start), Square(end))
 
 
 @cache
 def jump(start: int, end: int) -> Jump:
-    """Return the jump from one square to another."""
+    """Return the `Jump` action from one square to another."""
     return Jump(Square(start), Square(end))

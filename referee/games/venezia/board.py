@@ -1,4 +1,4 @@
-"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
+"""The numbers printed on the components, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from referee.kit.document import Document, by_name, names_of
 
 MAX_ON_PIAZZA = 15
 MAX_PIGEONS = 100
-"""These constants limit the numbers of a board, so that no file can make lists huge."""
+"""This constant and the one above it limit the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _SQUARES = by_name(Square)
 
 
 @dataclass(frozen=True, slots=True)
 class VeneziaBoard(Board):
-    """The printed numbers of Venezia."""
+    """The numbers printed on the components of Venezia."""
 
     campanile: Square
     """The square that the bell tower blocks."""
     piazza_limit: int
-    """The maximum number of a seat's pigeons on the Piazza."""
+    """The maximum number of pigeons that a seat can have on the Piazza."""
     pigeons: int
-    """The number of pigeons of each seat."""
+    """The number of pigeons that each seat has."""
     start_reserve: int
     """The number of pigeons in a seat's reserve at the start."""
     greys: int
@@ -42,13 +42,13 @@ class VeneziaBoard(Board):
     majority_points: int
     """The points for a majority in a district."""
     enemy_home_points: int
-    """The points for a majority in another seat's home."""
+    """The points for a majority in a district that is another seat's home."""
     from_cemetery: int
-    """The maximum number of pigeons that the majority in the cemetery takes back."""
+    """The maximum number of pigeons that the seat with the majority in the cemetery may take back."""
     rounds: int
     """The number of the last round."""
     win_points: int
-    """The points that win the match."""
+    """The number of points that wins the match."""
     win_districts: int
     """The number of majorities that wins the match."""
     place_names: tuple[str, ...]
@@ -62,7 +62,7 @@ class VeneziaBoard(Board):
 
 
 def read_board(document: Document) -> VeneziaBoard:
-    """Read the tables of `board.toml`, and note contradictions in the document."""
+    """Read the tables of `board.toml`, and note in `document` all contradictions within them or with the rules."""
     names = ("piazza", "pigeons", "plan", "births", "cards", "scoring", "end", "places", "cemetery")
     piazza, pigeons, plan, births, cards, scoring, end, places, cemetery = map(document.board_table, names)
     entries = [places.table(name) for name in names_of(Place)]

@@ -1,4 +1,4 @@
-"""The sources of points and the criteria for the places, as observed (RULES.md, Z10, Z12 and section 6)."""
+"""The sources of points and the criteria that decide the places, as observed (RULES.md, Z10, Z12 and section 6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.games.venezia.observation import VeneziaObservation
 
 
 def breakdown(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[tuple[Points, ...], ...]:
-    """Return the points of each seat by district (Z10.2)."""
+    """Return each seat's points, broken down by district (Z10.2)."""
     return tuple(
         (
             Points("before this position", has.score - sum(has.earned)),
@@ -20,7 +20,7 @@ def breakdown(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[tuple[Poin
 
 
 def criteria(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[Criterion, ...]:
-    """Return the criteria for the places: victory by majorities once the match is over (Z12.2), then points."""
+    """Return the criteria that decide the places: victory by majorities once the match is over (Z12.2), then points."""
     held = [sum(majority.seat == seat for majority in seen.majorities) for seat in range(len(seen.seats))]
     wins = [seen.phase is Phase.OVER and count >= board.win_districts for count in held]
     first = [int(won and not any(wins[:seat])) for seat, won in enumerate(wins)]

@@ -1,8 +1,9 @@
 """A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
-In a match, the last step is at the top. Below the title line, from the left: the city with its places; the Piazza, and
-beside it the open decision; below it a panel for each seat, with its plan as far as the observer may know it. Then the
-legend and, at the end, the sources of all points. Every place has room for its maximum.
+In a match, the last step is at the top. Below the title line, the city with its places is on the left. The Piazza is
+to its right, with the open decision beside it, and below it a panel for each seat, with its plan as far as the observer
+may know it. The legend follows and, when the match is over, the sources of all points. Every place has room for its
+maximum.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
 
 
 def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Draw the title line: the round, the open decision and its seats, and the first player."""
+    """Draw the title line: the round, the open decision, the seats that are to take it, and the first player."""
     over = seen.phase is Phase.OVER
     parts = [
         text(MARGIN, 43, "VENEZIA", 28, GOLD, serif=True, bold=True),
@@ -119,7 +120,7 @@ def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) -> str:
-    """Draw the seats to act and their decision, other facts, and the order of the round with the clocks."""
+    """Draw the seats to act and their decision, other facts, and the order of the round with the seats' clocks."""
     seats, room = range(len(seen.seats)), _TURN_WIDTH - 24
     acting = [seat for seat in seats if not seen.seats[seat].committed] if seen.seat is None else [seen.seat]
     parts = [box(0, 0, _TURN_WIDTH, PIAZZA_HEIGHT, LAND)]

@@ -32,7 +32,7 @@ _LANES = (
     (4, 7),
     (5, 6),
 )
-"""Pairs of neighbours in the city; 8 is the cemetery (RULES.md, 1.1)."""
+"""The pairs of places that are neighbours in the city; 8 stands for the cemetery (RULES.md, 1.1)."""
 
 
 def city(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation) -> str:
@@ -54,7 +54,7 @@ def city(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation)
 def _place(
     board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation, place: Place, x: float, y: float
 ) -> str:
-    """Draw a place: its pigeons; below them greys, the last majority and the bird of prey; above them a home."""
+    """Draw a place: its pigeons; above them, a home; below them, greys, the last majority and the bird of prey."""
     view, width, height = seen.places[place], _TILE_WIDTH, _TILE_HEIGHT
     homes = [seat for seat, has in enumerate(seen.seats) if has.home is place]
     rim = ALARM if seen.raptor is place else GOLD if seen.card_place is place else LINE
@@ -86,7 +86,7 @@ def _place(
 
 
 def sign(name: str, x: float, y: float, width: float) -> str:
-    """Draw the name of a place, in one line or in two."""
+    """Draw the name of a place, on one line or two."""
     lines = halved(name, 14)
     top = y if len(lines) == 1 else y - 7
     size = 15 if len(lines) == 1 and width_of(name) * 15 * 1.13 <= width else SMALLEST
@@ -107,7 +107,7 @@ def _cemetery(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObserva
 
 
 def _value(board: VeneziaBoard, seen: VeneziaObservation, place: Place, y: float) -> str:
-    """Draw the value of a majority in a district in the next scoring; it differs for a seat with its home there."""
+    """Draw what a majority in a district is worth in the next scoring; this differs for a seat whose home is there."""
     values = sorted({worth(board, seen, place, seat) for seat in range(len(seen.seats))})
     words = "–" if values == [0] else "+" + "/".join(map(str, values))
     return text(10, y + 6, words, 15, GOLD, bold=True, fit=40)

@@ -132,7 +132,7 @@ def _hand(
 
 
 def _action_card(seen: VeneziaObservation, seat: Seat, card: ActionCard, name: str, width: float, height: float) -> str:
-    """Draw an action card: in the hand, to be executed in this round, cancelled, or executed (with its round)."""
+    """Draw an action card that is in the hand, to be executed this round, cancelled, or executed (with its round)."""
     has, middle = seen.seats[seat], height / 2 + 5
     if when := has.discard[CARDS.index(card)]:
         parts = (

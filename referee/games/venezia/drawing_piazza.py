@@ -1,4 +1,4 @@
-"""The Piazza in a picture of Venezia: the pigeons on it, and those that have just come, moved or gone."""
+"""The Piazza in a picture of Venezia: the pigeons on it, and those that have just arrived, moved or gone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT = 514, 466, 404
 
 
 def _middle(square: int) -> tuple[float, float]:
-    """Return the centre of a square, in the box of the Piazza."""
+    """Return the centre of a square, relative to the box of the Piazza."""
     row, column = divmod(square, COLUMNS)
     return 28 + SQUARE * (column + 0.5), 52 + SQUARE * (row + 0.5)
 
@@ -76,7 +76,7 @@ def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *
 
 
 def _changes(seen: VeneziaObservation, was: VeneziaObservation, action: Action | None) -> str:
-    """Mark pigeons that have just come or moved, and cross out those that have gone."""
+    """Mark the pieces that have just arrived or moved, and cross out the pigeons that have gone."""
     now, then = dict(seen.piazza), dict(was.piazza)
     way = (action.start, action.end) if isinstance(action, Walk | Jump) else None
     parts = []
@@ -96,7 +96,7 @@ def _changes(seen: VeneziaObservation, was: VeneziaObservation, action: Action |
 
 
 def _jumps(seen: VeneziaObservation) -> str:
-    """Draw the open chain of jumps, from its start."""
+    """Draw the open chain of jumps, beginning at its start."""
     if len(seen.chain) < 2 or seen.seat is None:
         return ""
     spots = [_middle(square) for square in seen.chain]

@@ -33,7 +33,7 @@ GOLD, STONE, STONE_TOO, BRICK = "#d9b25f", "#d8cfba", "#cec4ac", "#8f4a35"
 TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef8468", "#8c2f22"
 
 SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
-"""The colours of the seats, after Okabe and Ito, for colour-blind people; each pigeon also has its seat's number."""
+"""The seats' colours, after Okabe and Ito, for colour-blind people; each pigeon also carries its seat's number."""
 
 SQUARE = 43
 """The width of a square of the Piazza."""
@@ -41,7 +41,7 @@ _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 
 
 
 def pieces_of(seats: int) -> str:
-    """Define the pieces of the seats, and the neutral ones, for the functions below to place."""
+    """Define the seats' pieces and the neutral ones, which the functions below place."""
     drawn = {}
     for seat, fill in [*enumerate(SEAT_COLOURS[:seats]), ("grey", GREY)]:
         bird = path(_PIGEON, fill, DARK, 2, paint_order="stroke", stroke_linejoin="round")
@@ -80,7 +80,7 @@ def pigeon(x: float, y: float, seat: Seat, scale: float = 1, opacity: float = 1)
 
 
 def bird(x: float, y: float, seat: Seat | None, scale: float = 1) -> str:
-    """Draw a pigeon without a number; a grey one if it belongs to no seat."""
+    """Draw a pigeon without a number, in grey if it belongs to no seat."""
     return piece(f"ve-bird-{'grey' if seat is None else seat}", x, y, scale)
 
 
@@ -100,7 +100,7 @@ def house(x: float, y: float, seat: Seat) -> str:
 
 
 def flag(x: float, y: float, seat: Seat) -> str:
-    """Draw the mark of a majority, 24 wide and 24 high."""
+    """Draw the flag that marks a seat's majority, 24 wide and 24 high."""
     return piece(f"ve-flag-{seat}", x, y)
 
 
@@ -120,7 +120,7 @@ def raptor(x: float, y: float, scale: float = 1) -> str:
 
 
 def grave(x: float, y: float) -> str:
-    """Draw a cross, 14 wide and 20 high."""
+    """Draw the cross of a grave, 14 wide and 20 high."""
     return path(f"M{x - 2} {y - 10}h4v5h5v4h-5v11h-4v-11h-5v-4h5z", DIM)
 
 
@@ -138,7 +138,7 @@ def tower(x: float, y: float, size: float) -> str:
 
 
 def cross(x: float, y: float, seat: Seat) -> str:
-    """Draw a pigeon that has just gone: a faint one, crossed out."""
+    """Draw a pigeon that has just gone, faint and crossed out."""
     strokes = path("M-14-14L14 14M14-14L-14 14", stroke=RAPTOR, thick=4, stroke_linecap="round")
     return pigeon(x, y + 2, seat, 1, 0.4) + group(x, y, strokes)
 
@@ -171,7 +171,7 @@ class PlanCard(NamedTuple):
     name: str
     """The name of the card; empty if the observer does not know it."""
     pigeons: int | None = None
-    """The number of pigeons on the card; None if the card cannot have any."""
+    """The number of pigeons on the card; None if no number is drawn."""
     face: str = "up"
     """The side that shows: `up`, `down`, or `none` if there is no card."""
     now: bool = False
@@ -179,7 +179,7 @@ class PlanCard(NamedTuple):
 
 
 def plan_card(seat: Seat, width: float, height: float, card: PlanCard) -> str:
-    """Draw a card of a plan as a line: light if face up, dark if face down."""
+    """Draw a card of a plan as one line, light if it is face up and dark if it is face down."""
     up, there = card.face == "up", card.face != "none"
     fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)
     rim, thick = (GOLD, 3) if card.now else (DIM if there else LINE, 1)

@@ -128,7 +128,7 @@ def on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
 
 
 def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Seat) -> int:
-    """Return the value of the majority in a place for a seat in the next scoring; 0 for an unscored place (Z10.2)."""
+    """Return what the majority in a place is worth to a seat in the next scoring; 0 for an unscored place (Z10.2)."""
     if place not in DISTRICTS or seen.raptor is place:
         return 0
     enemy = any(has.home is place for other, has in enumerate(seen.seats) if other != seat)
@@ -136,7 +136,7 @@ def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Sea
 
 
 def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
-    """Return the seat with the majority in a place as things stand; None without a majority (Z0.3, Z8.5, Z8.8)."""
+    """Return the seat with the majority in a place as things stand; None if there is none (Z0.3, Z8.5, Z8.8)."""
     pigeons = list(seen.places[place].pigeons)
     if seen.grey_owner is not None:
         pigeons[seen.grey_owner] += seen.places[place].grey
@@ -175,7 +175,7 @@ def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Str
 
 
 def _done(board: VeneziaBoard, before: VeneziaObservation, seen: VeneziaObservation, action: Action) -> str:
-    """Describe an action: `walks from D5 to D6`."""
+    """Describe an action, as in `walks from D5 to D6`."""
     here = "there" if before.card_place is None else f"in {place_name(board, before.card_place)}"
     match action:
         case act.Home(place):

@@ -1,4 +1,4 @@
-"""Consequences that need no decision: turns, phases, scoring and cleaning up (RULES.md, the course of a round)."""
+"""Consequences that need no decision: turns, phases, scoring and cleaning up (RULES.md, section 4)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAN: Final = Phase.PLAN
 
 
 def begin_round(table: Table) -> None:
-    """Begin the planning of all seats."""
+    """Begin a round: let all seats plan."""
     table.phase = _PLAN
     table.seat = table.first_seat
     table.plans = [NO_PLAN] * table.setup.seats
@@ -115,7 +115,7 @@ def _turn_action_cards(table: Table) -> None:
 
 
 def executors(table: Table) -> dict[ActionCard, Seat]:
-    """Return the executor of each played card, without cards that nobody executes (Z7.1)."""
+    """Return the seat that executes each played card, leaving out cards that nobody executes (Z7.1)."""
     found = {}
     for card in CARDS:
         players = [seat for seat, plan in enumerate(table.plans) if plan.action is card]
@@ -210,7 +210,7 @@ def has_opponents(table: Table, place: int) -> bool:
 
 
 def open_to_vatican_and_feud(table: Table) -> tuple[Place, ...]:
-    """Return the places where Fehde and Weisung work: the districts and, by an option, San Giorgio Maggiore (Z8)."""
+    """Return the places where Fehde and Weisung work: the districts and, with an option, San Giorgio Maggiore (Z8)."""
     return tuple(Place) if table.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 

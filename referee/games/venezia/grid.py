@@ -12,7 +12,7 @@ from referee.games.venezia.actions import jump, walk
 from referee.games.venezia.names import COLUMNS, Square
 
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
-"""The changes of row and column of a step to NW, N, NE, W, E, SW, S, SE."""
+"""The change in row and column for a step in each direction: NW, N, NE, W, E, SW, S, SE."""
 _ROWS = len(Square) // COLUMNS
 ALL_AXES = ((0, 7), (1, 6), (2, 5), (3, 4))
 """The pairs of opposite directions, as indices of `DIRECTIONS`."""
@@ -70,7 +70,7 @@ class Grid:
 
 @cache
 def grid_of(blocked: Square | None) -> Grid:
-    """Return the Piazza with a blocked square, or with none."""
+    """Return the grid of the Piazza with this square blocked, or with none."""
     return Grid(blocked)
 
 

@@ -63,7 +63,7 @@ class Step(IntEnum):
 
 
 class Phase(IntEnum):
-    """The open decision (section 5)."""
+    """The open decision (RULES.md, section 5)."""
 
     HOME = 0
     """Choosing a home (Z1.4)."""

@@ -1,4 +1,4 @@
-"""The knowledge of a seat (RULES.md, section 2): everything but the others' plans of this round."""
+"""What a seat knows (RULES.md, section 2): everything except the others' plans for this round."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class PigeonView(NamedTuple):
 
 
 class Majority(NamedTuple):
-    """A majority in a district."""
+    """A seat's majority in a district."""
 
     place: Place
     seat: Seat
 
 
 class VeneziaObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in venezia.proto, which describes them."""
+    """An observation. Its fields are those of the `Observation` message in venezia.proto, which describes them."""
 
     viewer: Seat | None
     round: int

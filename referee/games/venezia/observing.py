@@ -23,7 +23,7 @@ _AFTER_CARDS: Final = frozenset((Phase.RECOVER, Phase.MICHELE, Phase.OVER))  # d
 
 
 def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
-    """Return the observation of a seat, or of a spectator (`None`)."""
+    """Return the observation of a seat, or of a spectator if `viewer` is None."""
     phase = table.phase
     plan = None if viewer is None or phase is _HOME else table.plans[viewer]
     return VeneziaObservation(

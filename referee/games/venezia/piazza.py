@@ -37,7 +37,7 @@ def _spin_one(table: Table, chance: Chance, stream: str, taken: list[int]) -> in
 
 
 def bury(table: Table, square: int) -> None:
-    """Move the pigeon on a square to the cemetery, if there is one."""
+    """Move the pigeon on a square, if there is one, to the cemetery."""
     seat = table.piazza[square]
     if seat != NONE:
         table.piazza[square] = NONE

@@ -22,7 +22,7 @@ _PLACES: Final = tuple(Place)
 
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
-    """Return the number of pigeons that the seat may lay on the card Piazza (Z2.5)."""
+    """Return the maximum number of pigeons that a seat may lay on the Piazza card (Z2.5)."""
     # Pigeons stay on the Piazza between rounds (R6).
     return min(table.reserve[seat], table.board.piazza_limit - table.on_piazza(seat))
 

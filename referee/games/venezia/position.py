@@ -1,4 +1,4 @@
-"""Positions: a table as JSON, with the names used in RULES.md, section 2. `problems.py` checks them."""
+"""Positions: tables as JSON, with the names used in RULES.md, section 2. `problems.py` checks positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the whole position in the format of `read`, including entries that a person may leave out."""
+    """Return the whole position in the format that `read` accepts, including entries that a person may leave out."""
     data: JsonObject = {
         "round": table.round,
         "first_seat": table.first_seat,
@@ -167,7 +167,7 @@ def _read_plan(table: Table, seat: int, document: Document) -> None:
 
 
 def pigeons_outside_supply(table: Table, seat: int) -> int:
-    """Count a seat's pigeons outside its supply (I1)."""
+    """Return the number of a seat's pigeons outside its supply (I1)."""
     on_cards = table.first_count[seat] + sum(table.piles[seat])
     in_places = sum(row[seat] for row in table.loc)
     piazza = table.on_piazza(seat)

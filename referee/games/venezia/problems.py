@@ -284,7 +284,7 @@ def _chain_problems(table: Table) -> list[str]:
 
 
 def _card_problems(table: Table) -> list[str]:
-    """Return the problems of executed cards, waiting executors, and the effects of cards in this round (Z7, Z8)."""
+    """Return the problems with executed cards, waiting executors, and the effects of cards in this round (Z7, Z8)."""
     found: list[str] = []
     seats = range(table.setup.seats)
     done: dict[ActionCard, list[int]] = {
@@ -308,7 +308,7 @@ def _card_problems(table: Table) -> list[str]:
 
 
 def _executor_problems(table: Table, done: dict[ActionCard, list[int]]) -> list[str]:
-    """Return the differences between the executors, past or waiting, and the rules' choice (Z7.1 to Z7.4)."""
+    """Return the differences between the past and waiting executors and those that the rules choose (Z7.1 to Z7.4)."""
     if table.phase in _AFTER_CARDS:  # the deciding scores are gone
         players = {card: [plan.action for plan in table.plans].count(card) for card in CARDS}
         return [
@@ -388,7 +388,7 @@ def _phase_problems(table: Table) -> list[str]:
 
 
 def _end_problems(table: Table) -> list[str]:
-    """Return a problem if the phase is wrong about the end of the match (Z12.1)."""
+    """Return a problem if the phase contradicts the rules for the end of the match (Z12.1)."""
     if table.phase is Phase.OVER:
         return ["the match is not over: nothing has ended it (Z12.1)"] * (not scoring.ends_after_scoring(table))
     if table.phase in _AFTER_CARDS:

@@ -1,8 +1,8 @@
 """The rules of play (RULES.md, section 4): set-up, legal actions, and the effects of actions.
 
-`planning.py` handles the plans, `piazza.py` the Piazza, `flow.py` the consequences that need no decision. Each
+`planning.py` handles the plans, `piazza.py` the Piazza, and `flow.py` the consequences that need no decision. Each
 phase has a function that lists its actions, and each kind of action has a function that plays it. The lists offer a
-choice; the checks in the playing functions name the broken rule.
+choice, and the checks in the playing functions name the broken rule.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ def set_up(table: Table, chance: Chance) -> None:
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """Return the seats with unfinished plans; outside planning, the current seat."""
+    """Return the seats with unfinished plans; outside planning, return the current seat, unless the match is over."""
     if table.phase is _PLAN:
         return tuple([seat for seat, plan in enumerate(table.plans) if plan.step is not _COMMITTED])
     return () if table.phase is _OVER else (table.seat,)
 
 
 def is_to_act(table: Table, seat: Seat) -> bool:
-    """Return whether a seat is one of `seats_to_act`."""
+    """Return whether a seat is one of those that `seats_to_act` returns."""
     if table.phase is _PLAN:
         return 0 <= seat < len(table.plans) and table.plans[seat].step is not _COMMITTED
     return seat == table.seat and table.phase is not _OVER
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """Return all legal actions of a seat to act, in the order of the table in section 5."""
+    """Return all legal actions of a seat that is to act, in the order of the table in RULES.md, section 5."""
     if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
@@ -108,7 +108,7 @@ def _legal_takeovers(table: Table) -> list[Action]:
 
 
 def _from_reserve_limits(table: Table) -> tuple[int, int]:
-    """Return the minimum and maximum number of replacing pigeons from the reserve (Z8.3)."""
+    """Return the minimum and maximum number of replacing pigeons that can come from the reserve (Z8.3)."""
     seat, wanted = table.seat, table.card_count
     return max(0, wanted - table.nest[seat]), min(wanted, table.reserve[seat])
 
@@ -504,14 +504,14 @@ HANDLERS: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
     act.Recover: _play_recover,
     act.Michele: _play_michele,
 }
-"""The function that plays each type of action, in the order of the table in section 5."""
+"""The function that plays each type of action, in the order of the table in RULES.md, section 5."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """Return the action for a seat that is out of the match or out of time: column D of section 5."""
+    """Return the action for a seat that is out of the match or out of time: column D in RULES.md, section 5."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
         # In any other step, the default is the first action: the Feint, no card, or the fewest pigeons.

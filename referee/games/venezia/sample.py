@@ -52,7 +52,7 @@ def _play_row(table: Table, seat: Seat, row: Sequence[Action]) -> None:
 
 
 def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> tuple[Place, ...]:
-    """Return the places where a policy would lay the pigeons on a seat's cards, those with the most pigeons first."""
+    """Return the places where a policy would lay a seat's pigeons, beginning with the one that would get the most."""
     copy = table.clone()
     copy.phase, copy.plans = Phase.PLAN, [NO_PLAN] * table.setup.seats
     copy.nest = [0] * table.setup.seats
@@ -67,7 +67,7 @@ def _liked(table: Table, seat: Seat, policy: RolloutPolicy, chance: Chance) -> t
 
 
 def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
-    """Plan at random: to the end if the seat has committed, otherwise up to some earlier step."""
+    """Continue a seat's plan at random: to its end if the seat has committed, otherwise up to some earlier step."""
     while table.plans[seat].step is not Step.COMMITTED:
         if not committed and draw.below(4) == 0:
             return

@@ -27,7 +27,7 @@ def majority_in(table: Table, place: int) -> Seat:
 
 
 def score_districts(table: Table) -> None:
-    """Score the majorities in the districts, and note them (Z10.1, Z10.2)."""
+    """Score the majorities in the districts, and record them (Z10.1, Z10.2)."""
     for district in DISTRICTS:
         seat = table.majority[district] = majority_in(table, district)
         if seat != NONE:
@@ -60,7 +60,7 @@ def ends_after_scoring(table: Table) -> bool:
 
 
 def ranks(table: Table) -> list[int]:
-    """Rank the seats: a winner by majorities first, then by points; equal points share a place (section 6)."""
+    """Return the place of each seat: a winner by majorities first, then by points; ties share a place (section 6)."""
     # Majorities of earlier rounds win nothing by themselves: with `fixed4` the match may have gone on.
     first = dominator(table) if table.phase is Phase.OVER else NONE
     results = [(seat == first, points) for seat, points in enumerate(table.score)]

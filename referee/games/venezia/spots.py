@@ -1,4 +1,4 @@
-"""The spots of actions in the picture (`Game.spots`)."""
+"""The spots in a picture to which the actions refer (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GREYS = "greys"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: places, squares, the seat's action cards, and a seat's panel; start before end."""
+    """Return the spots to which an action refers, such as squares or a seat's panel; a start comes before its end."""
     match action:
         case act.Card(ActionCard.NONE) | act.Recover(ActionCard.NONE):
             return ()
@@ -42,5 +42,5 @@ def seat_spot(seat: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `square:a1`."""
+    """Return the spot of something that the rules name, such as `square:a1`."""
     return f"{kind}:{name.name.lower()}"

@@ -1,4 +1,4 @@
-"""The state: a table with the methods of the contract, each of which calls the module in charge."""
+"""The state: a table with the methods of `referee.game.State`, each of which calls the module in charge of it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class VeneziaState(Table):
         return rules.default_action(self, seat)
 
     def part_of(self, seat: Seat) -> str:
-        """Return the name of a seat's unfinished plan. Defaults complete an expired plan, but no more (section 5)."""
+        """Return the name of a seat's unfinished plan.
+
+        When its time runs out, defaults complete this plan, but nothing else (section 5).
+        """
         return f"plan {self.round}" if self.phase is Phase.PLAN else ""
 
     @override

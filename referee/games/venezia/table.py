@@ -1,4 +1,4 @@
-"""The table, the plans, and the current seat (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the current seat (RULES.md, section 2). It is plain data, which `rules.py` changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     chosen: tuple[Place, ...] = ()
     """The district cards in the order in which they were chosen."""
     counts: tuple[int, ...] = ()
-    """The number of pigeons on the first card and on each chosen card, as far as decided."""
+    """The number of pigeons on the first card and then on each chosen card, as far as the seat has decided."""
     slots: tuple[Place, ...] = ()
     """The district cards by slot, once all have committed (Z2.9)."""
 
@@ -37,7 +37,7 @@ NO_PLAN = Plan()
 
 
 class Table(State):
-    """The data of a match, made by `empty` or `clone`. Lists are by seat unless stated otherwise."""
+    """All data of a match; `empty` and `clone` create it. Lists are by seat unless stated otherwise."""
 
     board: VeneziaBoard
     """The numbers printed on the components of the game."""
@@ -80,7 +80,7 @@ class Table(State):
     hunters: tuple[int, ...]
     """The squares of the hunters, ascending."""
     danger: int
-    """The danger zone, as bits; it follows from the hunters (Z4.4)."""
+    """The squares of the danger zone, as bits; they follow from the hunters (Z4.4)."""
     raptor: int
     """The place of the bird of prey, or NONE."""
     grey_owner: int
@@ -96,7 +96,7 @@ class Table(State):
     slot: int
     """The current slot, from 0 (Z3.2)."""
     unmoved: frozenset[int]
-    """The squares of the moving seat's pigeons that have not moved."""
+    """The squares of those pigeons of the moving seat that have not moved yet."""
     chain: tuple[int, ...]
     """The squares of the open chain of jumps, from its start."""
     waiting: tuple[Seat, ...]
@@ -104,7 +104,7 @@ class Table(State):
     card_place: int
     """The current district, or NONE (Z8.2, Z8.3)."""
     card_count: int
-    """The number of pigeons poisoned or greys touched so far, or of replacing pigeons (Z8.3)."""
+    """The number of pigeons poisoned so far, of greys touched so far, or of replacing pigeons (Z8.3)."""
     grey_untouched: list[int]
     """The number of greys on the map that this execution has not touched, by place (Z8.8)."""
     majority: list[int]
@@ -114,7 +114,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return an empty table; `rules.set_up` lays it out."""
+        """Return an empty table, on which `rules.set_up` lays out the pieces."""
         new = cls(setup)
         seats = setup.seats
         options = setup.options
@@ -197,7 +197,7 @@ class Table(State):
         return new
 
     def turn_order(self) -> list[Seat]:
-        """Return the seats from the first player on, clockwise."""
+        """Return the seats in clockwise order, beginning with the first player."""
         seats = self.setup.seats
         return [(self.first_seat + step) % seats for step in range(seats)]
 
@@ -206,9 +206,9 @@ class Table(State):
         return self.piazza.count(seat)
 
     def hand(self, seat: Seat) -> list[ActionCard]:
-        """Return the action cards that a seat has not executed, including one that lies face down."""
+        """Return the action cards that a seat has not executed, including a card that lies face down."""
         return [card for card, when in zip(CARDS, self.discard[seat], strict=True) if not when]
 
     def left_to_lay(self, seat: Seat) -> int:
-        """Return the number of pigeons in the reserve that a plan has not yet laid on cards."""
+        """Return the number of pigeons in a seat's reserve that its plan has not yet laid on cards."""
         return self.reserve[seat] - sum(self.plans[seat].counts)

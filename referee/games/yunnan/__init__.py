@@ -1,4 +1,4 @@
-"""Yunnan (Aaron Haag, 2013): selling tea along the Tea-Horse Road, for 2 to 5 seats. The rules are in RULES.md."""
+"""Yunnan (Aaron Haag, 2013), a game about selling tea along the Tea-Horse Road, for 2 to 5 seats. See RULES.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The actions (RULES.md, section 5)."""
+"""The actions of Yunnan (RULES.md, section 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Bid(Action):
     value: int
     """The value of the space, in Yuan."""
     source: Place
-    """The Merchant's origin (Y2.2)."""
+    """The place from which the Merchant comes (Y2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Take(Action):
 
     structure: Structure
     to: Place
-    """The reserve, or, for a Teahouse, the province in which it is built at once."""
+    """The reserve or, for a Teahouse that is built at once, its province."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ class Done(Action):
 
 @dataclass(frozen=True, slots=True)
 class Displace(Action):
-    """Displace a Merchant at the end of the journey (Y5.5)."""
+    """Displace another colour's Merchant at the end of a journey (Y5.5)."""
 
     colour: Colour
 
 
 @dataclass(frozen=True, slots=True)
 class NoDisplace(Action):
-    """Displace nobody."""
+    """Displace nobody at the end of a journey (Y5.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +120,14 @@ _CONVERTS = [Convert(points) for points in range(201)]
 
 @cache
 def bids(values: tuple[int, ...]) -> tuple[tuple[tuple[Bid, ...], ...], ...]:
-    """Return the bids on spaces of these values, by building, space and source."""
+    """Return the `Bid` actions for spaces with these values, by building, space and source."""
     return tuple(
         tuple(tuple(Bid(building, value, place) for place in Place) for value in values) for building in Building
     )
 
 
 def converts(income: int) -> list[Convert]:
-    """Return the conversions of 0 to `income` points."""
+    """Return the `Convert` actions for 0 to `income` points."""
     # An income has no limit (R24).
     while len(_CONVERTS) <= income:
         _CONVERTS.append(Convert(len(_CONVERTS)))

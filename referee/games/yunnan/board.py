@@ -1,4 +1,4 @@
-"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
+"""The numbers printed on the components, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from referee.kit.document import Document, by_name
 MAX_VALUE = 50
 MAX_MERCHANTS = 10
 MAX_STRUCTURES = 3
-"""These constants limit the numbers of a board, so that no file can make a match endless or its lists huge."""
+"""This constant and those above it limit a board, so that no file can make a match endless or its lists huge."""
 _MOST = 10_000
 _PROVINCES = by_name(Province)
 
 
 @dataclass(frozen=True, slots=True)
 class YunnanBoard(Board):
-    """The printed numbers of Yunnan. Money is in Yuan; lists by province are in road order."""
+    """The numbers printed on the components of Yunnan. Money is in Yuan; lists by province are in road order."""
 
     province_names: tuple[str, ...]
     """The name of each province."""
     merchant_value: tuple[int, ...]
-    """The income of a Merchant, by province."""
+    """The income from a Merchant, by province."""
     post_value: tuple[int, ...]
-    """The income of a connected Post, by province."""
+    """The income from a connected Post, by province."""
     gifts: tuple[int, ...]
     """The number of gifts at the start, by province."""
     teahouse_space: tuple[bool, ...]
@@ -40,15 +40,15 @@ class YunnanBoard(Board):
     bid_spaces: tuple[int, ...]
     """The values of the spaces of each progress building, ascending."""
     small_spaces: int
-    """The number of small spaces, from the lowest on, which can be outbid."""
+    """The number of small spaces, which have the lowest values and can be outbid."""
     bank: tuple[tuple[int, int, int], ...]
-    """The payments of the bank, as rows of (lowest total of all bids, left payment, right payment)."""
+    """The bank's payments, as rows of (lowest total of all bids, left payment, right payment)."""
     start_merchants: int
     """The number of Merchants in the personal reserve at the start."""
     total_merchants: int
-    """The number of Merchants of a colour."""
+    """The number of Merchants that each colour has."""
     structures_each: int
-    """The number of a colour's structures of each kind."""
+    """The number of structures of each kind that each colour has."""
     start_money: tuple[int, ...]
     """The money of a colour at the start, by its position in the first auction order."""
     first_passes: int
@@ -68,13 +68,13 @@ class YunnanBoard(Board):
     transport_cost: int
     """The cost of transport for each Merchant and each gap on the way to it."""
     end_vp: tuple[int, int]
-    """The victory points that end the match: with 3 to 5 seats, and with 2."""
+    """The number of victory points that ends the match, with 3 to 5 seats and with 2 seats."""
     end_gifts: tuple[int, int]
-    """The number of remaining gifts that ends the match: with 3 to 5 seats, and with 2."""
+    """The number of remaining gifts that ends the match, with 3 to 5 seats and with 2 seats."""
     debt_rate: tuple[int, ...]
-    """The victory points that a missing Yuan costs, by turn."""
+    """The number of victory points that a missing Yuan costs, by turn from turn 1."""
     debt_rate_after: int
-    """The victory points that a missing Yuan costs in all later turns."""
+    """The number of victory points that a missing Yuan costs in all turns after those of `debt_rate`."""
 
     @property
     def max_passes(self) -> int:
@@ -87,7 +87,7 @@ class YunnanBoard(Board):
         return len(self.influence_vp) - 1
 
     def bank_payment(self, total: int) -> tuple[int, int]:
-        """Return the bank's payments, left and right, for a total of all bids (Y3.2)."""
+        """Return the bank's left and right payments for this total of all bids (Y3.2)."""
         _, left, right = next(row for row in reversed(self.bank) if row[0] <= total)
         return left, right
 
@@ -97,7 +97,7 @@ class YunnanBoard(Board):
 
 
 def read_board(document: Document) -> YunnanBoard:
-    """Read the tables of `board.toml`, and note contradictions in the document."""
+    """Read the tables of `board.toml`, and note in `document` all contradictions within them or with the rules."""
     provinces = document.table("provinces")
     names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
     for province in Province:

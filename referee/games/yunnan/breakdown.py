@@ -1,4 +1,4 @@
-"""The sources of points and the criteria for the places, as far as an observation shows them (RULES.md, section 6)."""
+"""The sources of points and the criteria that decide the places, as an observation shows them (RULES.md, section 6)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def _of_seat(board: YunnanBoard, seen: YunnanObservation, seat: Seat) -> tuple[P
 
 
 def criteria(seen: YunnanObservation) -> tuple[Criterion, ...]:
-    """Return the criteria: score, influence, and the number of colours that travel after the seat's first one."""
+    """Return the criteria that decide the places.
+
+    They are the score, the influence, and the number of colours that travel after the seat's first one.
+    """
     seats = range(len(seen.seats))
     influence = [sum(view.influence for view in seen.colours if view.owner == seat) for seat in seats]
     owners = [seen.colours[colour].owner for colour in seen.travel_order]

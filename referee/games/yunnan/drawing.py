@@ -1,8 +1,8 @@
 """A picture of an observation, for spectators who look rather than read (RULES.md, section 2).
 
-Below the title line, on the left: the map with its legend, and the level tracks; on the right: the two orders, the open
-decision, the progress buildings and the bank. Below both: the score track, and a panel for each seat. Pieces differ in
-shape, and each carries its colour's letter.
+Below the title line, the map with its legend and the level tracks are on the left. The two orders, the open decision,
+the progress buildings and the bank are on the right. Below both are the score track and a panel for each seat. The
+kinds of pieces differ in shape, and each piece carries its colour's letter.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _free_spaces(values: tuple[int, ...], small: int) -> str:
 
 
 def _bank(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation) -> str:
-    """Draw the two spaces of the bank: the payments for the current bids, or those made in this turn."""
+    """Draw the bank's two spaces, with the payments for the current bids or those made in this turn."""
     pays = seen.phase is Phase.AUCTION
     payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
     parts = [
@@ -266,7 +266,7 @@ def _panels(seen: YunnanObservation, was: YunnanObservation, scene: Scene | None
 
 
 _NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
-"""The marks of a Merchant that has just come, and of a colour that has gained or spent something."""
+"""The marks of a Merchant that has just arrived, and of a colour that has just gained or spent something."""
 
 
 def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bool) -> str:

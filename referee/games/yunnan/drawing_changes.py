@@ -1,4 +1,4 @@
-"""The changes that an action makes, for the drawing of Yunnan: in words, and as ways from province to province."""
+"""The changes that an action makes, for the drawing of Yunnan, in words and as ways from province to province."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Walk(NamedTuple):
 
 
 def walks(before: YunnanObservation, seen: YunnanObservation) -> list[Walk]:
-    """Return the moves of Merchants from province to province, without arrivals from or departures to other places."""
+    """Return the Merchants' moves from province to province, but not those that begin or end in another place."""
     found = []
     for colour, old, new in zip(Colour, before.colours, seen.colours, strict=False):
         if old.merchants != new.merchants:
@@ -33,7 +33,7 @@ def walks(before: YunnanObservation, seen: YunnanObservation) -> list[Walk]:
 
 
 def in_words(board: YunnanBoard, before: YunnanObservation, action: Action, seen: YunnanObservation) -> str:
-    """Describe an action and its most important consequences: `bids 7 in the Horse Market`."""
+    """Describe an action and its most important consequences, as in `bids 7 in the Horse Market`."""
     acted = before.acting_colour
     said = _action(board, before, action) + _followed(board, before, seen)
     two_colours = len(before.seats) < len(before.colours)
@@ -93,7 +93,7 @@ def _followed(board: YunnanBoard, before: YunnanObservation, seen: YunnanObserva
 
 
 def has_other_holdings(before: YunnanObservation, seen: YunnanObservation, colour: Colour) -> bool:
-    """Return whether the panel of a colour shows a change."""
+    """Return whether there is a change in the holdings that a colour's panel shows."""
     old, new = before.colours[colour], seen.colours[colour]
     return (old.money, old.gifts_taken, old.reserve, old.general, old.struct_reserve, old.struct_general) != (
         new.money, new.gifts_taken, new.reserve, new.general, new.struct_reserve, new.struct_general,

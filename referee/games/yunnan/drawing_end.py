@@ -28,7 +28,7 @@ from referee.kit.svg import (
 )
 
 _WORDS = 126
-"""The width of the column with the names of the rows."""
+"""The width of the column that contains the names of the rows."""
 
 
 def final_table(

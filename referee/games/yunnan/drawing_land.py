@@ -35,7 +35,7 @@ class Way(NamedTuple):
     end: Point
 
     def at(self, share: float) -> Point:
-        """Return a point of the way: its start for share 0, its end for share 1."""
+        """Return a point on the way: its start for share 0, its end for share 1."""
         (x, y), (bend_x, bend_y), (to_x, to_y) = self
         a, b, c = (1 - share) ** 2, 2 * share * (1 - share), share**2
         return a * x + b * bend_x + c * to_x, a * y + b * bend_y + c * to_y
@@ -47,14 +47,14 @@ class Way(NamedTuple):
 
 
 class Land(NamedTuple):
-    """The layout of the map of a board, and its picture."""
+    """The layout of a board's map, and its picture."""
 
     centres: tuple[Point, ...]
-    """The centre of the ground of each province."""
+    """The centre of each province's ground."""
     sites: tuple[Point, ...]
     """The centre of each site."""
     road: tuple[Way, ...]
-    """The ways from each province to the next one on the road."""
+    """The way from each province to the next one on the road."""
     over: tuple[Way, ...]
     """The way across each site."""
     drawn: str
@@ -62,7 +62,7 @@ class Land(NamedTuple):
 
 
 def land_of(board: YunnanBoard) -> Land:
-    """Return the land of a board."""
+    """Return the land on the map of a board."""
     return _land(board.province_places, board.bridge_sites, board.site_places)
 
 
@@ -123,7 +123,7 @@ def _in_ground(point: Point, centre: Point, more: float = 0) -> bool:
 
 
 class _Seed(NamedTuple):
-    """A point of a province: land belongs to the province of the nearest such point."""
+    """A point in a province; land belongs to the province of the nearest such point."""
 
     x: float
     y: float
@@ -151,7 +151,7 @@ def _seeds(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> l
 
 
 class _Side(NamedTuple):
-    """A side of a cell."""
+    """A side of the land around a seed."""
 
     start: Point
     end: Point
@@ -190,7 +190,7 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
 
 
 def _winding(start: Point, end: Point) -> list[Point]:
-    """Return the points of a line from start (left out) to end, displaced in the same way as the land around them."""
+    """Return the points of a line from start (excluded) to end, displaced in the same way as the land around them."""
     (x, y), (to_x, to_y) = start, end
     steps = max(1, round(hypot(to_x - x, to_y - y) / 10))
     return [_moved(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps) for step in range(1, steps + 1)]

@@ -159,7 +159,7 @@ def marker(colour: Colour) -> str:
 
 @lru_cache(maxsize=100)
 def space(name: str, value: int, *, small: bool) -> str:
-    """Draw a space for a Merchant, 34 wide and 54 high, with its price; it is round if it can be outbid."""
+    """Draw a space for a Merchant, 34 wide and 54 high, with its price; it is round if a bid on it can be outbid."""
     if small:
         outline = box(-17, -27, 34, 54, "none", FADED, 1.2, 17, stroke_dasharray="4 3", data_spot=name)
     else:

@@ -40,7 +40,10 @@ _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
 def orders(seen: YunnanObservation, acted: Colour | None, width: float) -> str:
-    """Draw the order tracks, first to act on the left, with each colour's state; `acted` is the last colour to act."""
+    """Draw the order tracks with each colour's state; the first to act is on the left.
+
+    `acted` is the colour that acted last.
+    """
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -158,7 +161,7 @@ class _Pin(NamedTuple):
 
 
 def score(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation, width: float) -> str:
-    """Draw the score track with the bank's payments; the seats above it, incomes or the total of all bids below it."""
+    """Draw the score track with the bank's payments, the seats above it, and incomes or the bids' total below it."""
     over = seen.phase is Phase.OVER
     all_points = [points for view in seen.seats for points in ((view.vp, view.score) if over else (view.vp,))]
     low = min(0, 10 * (max(min(all_points), -_FURTHEST) // 10))

@@ -23,7 +23,7 @@ PHASES = {
     Phase.CONVERT: "Convert income into victory points",
     Phase.OVER: "The match is over",
 }
-"""The activity of the colour to act in each phase."""
+"""What the colour to act is doing in each phase."""
 BUILDINGS = {
     Building.SCHOOL: ("School of Merchants", "a Merchant more"),
     Building.CUSTOMS: ("Customs Office", "a border pass more"),
@@ -43,7 +43,7 @@ def reach_of(board: YunnanBoard, has: ColourView) -> Reach:
 
 
 def expected(board: YunnanBoard, seen: YunnanObservation) -> list[Earnings]:
-    """Return the earnings of each colour if incomes were computed now."""
+    """Return the earnings that each colour would have if incomes were computed now."""
     return [earnings(board, reach_of(board, has), has.merchants, has.posts) for has in seen.colours]
 
 
@@ -58,7 +58,7 @@ def name_of(board: YunnanBoard, province: int) -> str:
 
 
 def named(names: Sequence[str]) -> str:
-    """Join names, or return `none`."""
+    """Join names with commas, or return `none` if there are none."""
     return ", ".join(names) or "none"
 
 
@@ -109,7 +109,7 @@ def _only_from_provinces(board: YunnanBoard, has: ColourView) -> str:
 
 
 def _made_of(earned: Earnings) -> str:
-    """Return the parts of an income: `Merchants 24, Posts 3, transport −6`."""
+    """Return the parts of an income, as in `Merchants 24, Posts 3, transport −6`."""
     said = [f"Merchants {earned.merchants}"]
     said += [f"Posts {earned.posts}"] * bool(earned.posts) + [f"transport −{earned.transport}"] * bool(earned.transport)
     return ", ".join(said)
@@ -175,7 +175,7 @@ def _colour(board: YunnanBoard, seen: YunnanObservation, colour: Colour, has: Co
 
 
 def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Describe the current or last place of the inspector."""
+    """Describe where the inspector is, or was in the last turn, and whom it banned."""
     if seen.last_inspector is None:
         return "The inspector is in its corner"
     banned = "nobody" if seen.last_banned is None else COLOUR_NAMES[seen.last_banned]

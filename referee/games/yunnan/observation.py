@@ -1,4 +1,4 @@
-"""The knowledge of a seat (RULES.md, section 2): everything."""
+"""What a seat knows (RULES.md, section 2), which is everything."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ProvinceView(NamedTuple):
 
 
 class YunnanObservation(NamedTuple):
-    """An observation. The fields are those of the message `Observation` in yunnan.proto, which describes them."""
+    """An observation. Its fields are those of the `Observation` message in yunnan.proto, which describes them."""
 
     viewer: Seat | None
     turn: int

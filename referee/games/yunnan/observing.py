@@ -21,7 +21,7 @@ _COLOURS_IN: Final = tuple(tuple(colour for colour in Colour if bits >> colour &
 
 
 def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
-    """Return the observation of a seat, or of a spectator (`None`)."""
+    """Return the observation of a seat, or of a spectator if `viewer` is None."""
     spaces = table.board.bid_spaces
     scores = scoring.scores(table)
     travelling = table.phase in (Phase.TRAVEL, Phase.DISPLACE)
@@ -87,7 +87,7 @@ def _colour_view(table: Table, colour: int, committed: int) -> ColourView:
 
 
 def restore(table: Table, seen: YunnanObservation) -> None:
-    """Fill an empty table from an observation; the inverse of `observe`."""
+    """Fill an empty table from an observation; this is the inverse of `observe`."""
     table.turn = seen.turn
     table.phase = seen.phase
     table.auction_order = [int(colour) for colour in seen.auction_order]

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON, with the names used in RULES.md, section 2. `problems.py` checks them."""
+"""Positions: tables as JSON, with the names used in RULES.md, section 2. `problems.py` checks positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 100_000  # the largest number in a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the whole position in the format of `read`, including entries that a person may leave out."""
+    """Return the whole position in the format that `read` accepts, including entries that a person may leave out."""
     colours = range(table.colours)
     data: JsonObject = {
         "turn": table.turn,
@@ -85,9 +85,9 @@ def _colours_in(bits: int) -> list[str]:
 def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position.
 
-    A position may leave out everything that the rest implies: the travel order before 2e, the supplies, a travel turn
-    that has just begun, incomes to be converted. It may also leave out levels and gifts as at the start of a match, and
-    empty entries.
+    A position may leave out everything that the rest implies: the travel order before phase 2e, the supplies, the state
+    of a travel turn that has just begun, and the incomes to be converted. It may also leave out levels and gifts that
+    are as at the start of a match, and empty entries.
     """
     board, colours = table.board, table.colours
     known = {name: colour for name, colour in _COLOURS.items() if colour < colours}
@@ -210,7 +210,7 @@ def _counts(document: Document, key: str, names: Iterable[str], default: Sequenc
 
 
 def incomes(table: Table) -> list[int]:
-    """Return the Yuan that each colour has still to convert (Y8.1)."""
+    """Return the number of Yuan that each colour still has to convert (Y8.1)."""
     waiting = table.travel_order if table.phase is Phase.CONVERT else []
     if table.acting_colour in waiting:
         waiting = waiting[waiting.index(table.acting_colour) :]

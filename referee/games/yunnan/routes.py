@@ -16,7 +16,7 @@ _MANY = len(Province)
 
 
 class Reach(NamedTuple):
-    """The consequences of a colour's presence in its provinces."""
+    """What follows from a colour's presence in its provinces."""
 
     connected: int
     """The provinces with a connected route from Pu'er, as bits (Y5.10)."""
@@ -86,5 +86,5 @@ class Routes:
 
 @cache
 def routes_of(sites: tuple[tuple[Province, Province], ...]) -> Routes:
-    """Return the ways over a map with bridge sites that join these provinces."""
+    """Return the ways over a map whose bridge sites join these provinces."""
     return Routes(sites)

@@ -61,7 +61,7 @@ def _alternating(chance: Chance) -> list[int]:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """Return all legal actions of the colour to act, in the order of the table in section 5."""
+    """Return all legal actions of the colour to act, in the order of the table in RULES.md, section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -199,7 +199,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action) -> None:
-    """Play an action; see `referee.game.State.apply`. Nothing is drawn after set-up."""
+    """Play an action; see `referee.game.State.apply`. Nothing is random after the set-up."""
     play = HANDLERS.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of yunnan")
@@ -437,14 +437,14 @@ HANDLERS: dict[type[Action], Callable[[Table, Any], None]] = {
     act.NoDisplace: _play_no_displace,
     act.Convert: _play_convert,
 }
-"""The function that plays each type of action, in the order of the table in section 5."""
+"""The function that plays each type of action, in the order of the table in RULES.md, section 5."""
 
 
 # --- defaults (section 5) -------------------------------------------------------------------------------
 
 
 def default_action(table: Table) -> Action:
-    """Return the action for a seat that is out of the match or out of time (section 5)."""
+    """Return the action that is played for a seat that is out of the match or out of time (RULES.md, section 5)."""
     if table.phase is AUCTION:
         return act.PASS
     if table.phase is YARD:

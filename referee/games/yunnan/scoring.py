@@ -47,7 +47,7 @@ def income(table: Table, colour: int) -> int:
 
 
 def tea(table: Table) -> list[int]:
-    """Return the income of all colours together in each province, without the cost of transport (Y6.1)."""
+    """Return the total income of all colours in each province, before the cost of transport (Y6.1)."""
     board = table.board
     total = [0] * len(table.gifts)
     for colour in range(table.colours):
@@ -61,7 +61,7 @@ def tea(table: Table) -> list[int]:
 
 
 def scores(table: Table) -> list[int]:
-    """Return the final score of each seat if the match ended now (section 6)."""
+    """Return the final score that each seat would have if the match ended now (RULES.md, section 6)."""
     board = table.board
     totals = list(table.vp)
     money = [0] * table.setup.seats
@@ -77,12 +77,12 @@ def scores(table: Table) -> list[int]:
 
 
 def ranks(table: Table) -> list[int]:
-    """Rank the seats by score, then influence, then place on the travel track (section 6); no ties remain."""
+    """Return the place of each seat by score, then influence, then travel order (section 6); no ties remain."""
     return ranks_of(table, scores(table))
 
 
 def ranks_of(table: Table, points: Sequence[int]) -> list[int]:
-    """Rank the seats as `ranks` does, given their scores."""
+    """Return the place of each seat as `ranks` does, given the scores."""
     results = [[score, 0, -table.colours] for score in points]  # below all places on the track
     for colour, seat in enumerate(table.owner):
         results[seat][1] += table.influence[colour]  # R34
@@ -91,7 +91,7 @@ def ranks_of(table: Table, points: Sequence[int]) -> list[int]:
 
 
 def end_is_reached(table: Table) -> bool:
-    """Return whether a seat's points, or the number of gifts left, end the match with this turn (Y11.1, Y12.5)."""
+    """Return whether a seat's points or the number of gifts left ends the match with this turn (Y11.1, Y12.5)."""
     board = table.board
     two = table.setup.seats == 2
     return max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two]

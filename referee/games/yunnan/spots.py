@@ -1,4 +1,4 @@
-"""The spots of actions in the picture (`Game.spots`)."""
+"""The spots in a picture to which the actions refer (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from referee.games.yunnan.names import Building, Place, Province, Structure
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: for a Merchant, target before origin; for a journey, start before end."""
+    """Return the spots to which an action refers.
+
+    If a Merchant is placed, its target comes before its origin; on a journey, the start comes before the end.
+    """
     match action:
         case act.Bid(building, value, source):
             return bid_spot(building, value), *_source(source)
@@ -38,15 +41,15 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def _source(source: Place) -> tuple[str, ...]:
-    """Return the spot of a Merchant's origin; none for the reserve, which leaves no choice (Y2.2)."""
+    """Return the spot of a Merchant's origin; there is none for the reserve, which leaves no choice (Y2.2)."""
     return () if source is Place.RESERVE else (spot_of("province", source),)
 
 
 def bid_spot(building: Building, value: int) -> str:
-    """Return the spot of a building's space with this value."""
+    """Return the spot of the space with this value in a building."""
     return f"{spot_of('bid', building)}:{value}"
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `province:tib`."""
+    """Return the spot of something that the rules name, such as `province:tib`."""
     return f"{kind}:{name.name.lower()}"

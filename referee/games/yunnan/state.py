@@ -1,4 +1,4 @@
-"""The state: a table with the methods of the contract, each of which calls the module in charge."""
+"""The state: a table with the methods of `referee.game.State`, each of which calls the module in charge of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class YunnanState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return True: all actions are open."""
+        """Return True, because all actions are open."""
         return True
 
     @override

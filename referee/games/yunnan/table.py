@@ -1,4 +1,4 @@
-"""The table and the colour to act (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table and the colour to act (RULES.md, section 2). It is plain data, which `rules.py` changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _YUNNAN: Final = int(Province.YUN)
 
 
 class Table(State):
-    """The data of a match, made by `empty` or `clone`.
+    """All data of a match; `empty` and `clone` create it.
 
     Lists are by colour unless stated otherwise; sets of colours and of sites are integers with one bit per member.
     """
@@ -36,7 +36,7 @@ class Table(State):
     colours: int
     """The number of colours in play."""
     owner: tuple[Seat, ...]
-    """The seat of each colour (Y12.1)."""
+    """The seat that plays each colour (Y12.1)."""
     turn: int
     """The number of this turn, from 1."""
     phase: Phase
@@ -44,19 +44,19 @@ class Table(State):
     acting_colour: int
     """The colour to act; meaningless when the match is over."""
     auction_order: list[int]
-    """The colours, first to act in the auction first."""
+    """The colours, in the order in which they act in the auction."""
     travel_order: list[int]
-    """The colours, first to travel first."""
+    """The colours, in the order in which they travel."""
     passed: int
     """The colours that have passed in this auction, as bits."""
     banked: int
     """The colours that have used the bank in this auction, as bits."""
     bids: list[list[int]]
-    """The colour on each space, by building and space, or NOBODY."""
+    """The colour on each space of the progress buildings, by building and space, or NOBODY."""
     bank: list[int]
     """The colour on each space of the bank, or NOBODY."""
     money: list[int]
-    """The Yuan of each colour."""
+    """The number of Yuan that each colour has."""
     vp: list[int]
     """The victory points on the score track, by seat."""
     converted: list[int]
@@ -68,7 +68,7 @@ class Table(State):
     horse: list[int]
     """The province of each colour's Horse."""
     influence: list[int]
-    """The number of dragon heads of each colour."""
+    """The number of dragon heads that each colour has."""
     general: list[int]
     """The number of each colour's Merchants in the general supply."""
     reserve: list[int]
@@ -78,7 +78,7 @@ class Table(State):
     struct_general: list[list[int]]
     """The number of structures that are not yet taken, by colour and kind."""
     struct_reserve: list[list[int]]
-    """The number of structures taken and not built, by colour and kind."""
+    """The number of structures that are taken but not built yet, by colour and kind."""
     posts: list[list[int]]
     """The number of Posts, by colour and province."""
     bridges: list[int]
@@ -96,7 +96,7 @@ class Table(State):
     pending_displace: int
     """The province where a displacement is to be decided, or NOBODY."""
     income: list[int]
-    """The Yuan that each colour has still to convert in this turn (Y8, Y10)."""
+    """The number of Yuan that each colour still has to convert in this turn (Y8, Y10)."""
     last_total: int
     """The total of all bids when the bank last paid (Y3.1)."""
     last_bank_pay: tuple[int, int]
@@ -110,7 +110,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return an empty table; `rules.set_up` lays it out."""
+        """Return an empty table, on which `rules.set_up` lays out the pieces."""
         new = cls(setup)
         new.board = cast("YunnanBoard", setup.board)
         new.routes = routes_of(new.board.bridge_sites)
@@ -208,7 +208,7 @@ class Table(State):
         return sums
 
     def presence(self, colour: int) -> int:
-        """Return the provinces where a colour has a Merchant or Post, as bits."""
+        """Return the provinces where a colour has a Merchant or a Post, as bits."""
         found = 0
         bit = 1
         for merchants, posts in zip(self.merchants[colour], self.posts[colour], strict=True):
@@ -218,7 +218,7 @@ class Table(State):
         return found
 
     def reach(self, colour: int) -> Reach:
-        """Return the provinces with a connected route for a colour, and the gaps on the ways to the others."""
+        """Return the provinces to which a colour has a connected route, and the gaps on the ways to the others."""
         return self.routes.reach(self.bridges[colour], self.presence(colour))
 
     def teahouses(self, colour: int) -> int:
@@ -227,5 +227,5 @@ class Table(State):
 
 
 def number_of_colours(seats: int) -> int:
-    """Return the number of colours in play: two seats play four (Y12.1)."""
+    """Return the number of colours in play, which is four with two seats (Y12.1)."""
     return 4 if seats == 2 else seats
