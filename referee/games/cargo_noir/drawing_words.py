@@ -59,7 +59,7 @@ def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def notes(seen: CargoNoirObservation) -> list[str]:
-    """Return special facts about this turn: barred ports, uses of the Syndicate, and whether it is final."""
+    """Return special facts about this turn: barred ports, uses of the Syndicate, and whether this turn is final."""
     found = []
     if seen.banned_ports:
         found.append(f"Barred: {', '.join(map(titled, seen.banned_ports))}")

@@ -96,9 +96,9 @@ class Purpose(IntEnum):
     """The purpose of the stack whose height is being chosen."""
 
     RAISE = 0
-    """A ship stays in its port (C3.4)."""
+    """To keep a ship in its port (C3.4)."""
     SEND = 1
-    """A ship is sent to a port (C6.3)."""
+    """To send a ship to a port (C6.3)."""
 
 
 class PendingStake(NamedTuple):

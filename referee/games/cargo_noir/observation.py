@@ -12,7 +12,7 @@ CardCounts = Annotated[tuple[int, ...], CountedBy(Card)]
 
 
 class PortView(NamedTuple):
-    """An open port."""
+    """An open port, with its goods and its stacks."""
 
     port: Port
     goods: KindCounts

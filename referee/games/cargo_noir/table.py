@@ -27,7 +27,7 @@ class Table(State):
     board: CargoNoirBoard
     """The numbers printed on the components of the game."""
     open_ports: tuple[int, ...]
-    """The ports that are open with this number of players, ascending."""
+    """The ports that are open with this number of players, in ascending order."""
     first_seat: Seat
     """The seat that begins every turn."""
     last_turn: int
@@ -77,9 +77,9 @@ class Table(State):
     credit: int
     """The value of goods handed in during this phase 2 that has not been spent yet (C4.4)."""
     diff_kinds: tuple[int, ...]
-    """The kinds chosen so far for a set of different kinds, ascending."""
+    """The kinds chosen so far for a set of different kinds, in ascending order."""
     pending_stake: PendingStake | None
-    """The stack whose height is being chosen; only in phase STAKE."""
+    """The stack whose height is being chosen; None outside the phase STAKE."""
     ships_home: int
     """The number of the current seat's ships at home."""
 

@@ -79,7 +79,7 @@ class Valparaiso(Game):
 
     @override
     def order_matters(self, setup: Setup) -> bool:
-        """Return whether the expert game is played, in which the first seat to finish planning gets a good (V2.8)."""
+        """Return whether the match is an expert game, in which the first seat to finish planning gets a good (V2.8)."""
         return bool(setup.options["expert_timer"])
 
     @override

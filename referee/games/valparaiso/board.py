@@ -105,7 +105,7 @@ class Side(Board):
     reserve: str
     """The letters of the reserve's tile spaces, from the bottom."""
     locations: tuple[Location, ...]
-    """The locations of this side."""
+    """The locations on this side."""
     villages: tuple[Location, ...]
     """All locations except Valparaíso."""
     markets: tuple[Location, ...]

@@ -26,7 +26,7 @@ class CardAction(NamedTuple):
     """The decisions that an action involves; its costs and gains are on the board (`EffectType`)."""
 
     phase: Phase | None = None
-    """The phase of the decision; None if there is none."""
+    """The phase of the decision; None if the action has no decision."""
     can: Callable[[Table, int], bool] = lambda table, money: True
     """A function that returns whether the current seat can carry out the action with these pesos, its price aside."""
     begin: Callable[[Table], None] = lambda table: None
@@ -212,7 +212,7 @@ ACTIONS: dict[Effect, CardAction] = {
 """For every action that a card can have, the decisions that it involves."""
 
 _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
-"""Actions with a decision that are paid for before the decision."""
+"""The actions that are paid for before their decision."""
 
 
 def leads_to(effect: Effect, phase: Phase) -> bool:

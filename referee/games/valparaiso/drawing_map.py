@@ -164,7 +164,7 @@ def _ships(seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sect
 
 
 def _ways(side: Side, places: Places) -> str:
-    """Draw the rivers, and above them the roads."""
+    """Draw the rivers, and the roads on top of them."""
     parts = []
     # Two rivers may join the same two locations: the line between them is drawn once.
     for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):

@@ -17,7 +17,7 @@ _BETWEEN_ROUNDS = (*_SETUP, Phase.PLAN, Phase.BONUS, Phase.RETURN)
 
 
 def problems(table: Table) -> list[str]:
-    """Return a line for each problem, with the number of the invariant or rule.
+    """Return a line for each problem, in most cases with the number of the invariant or rule.
 
     Checks that need a sound table, such as whether an action could have begun, run only if all others pass.
     """

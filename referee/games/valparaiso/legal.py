@@ -74,7 +74,7 @@ def _legal_setup_place(table: Table) -> list[Action]:
 
 
 def is_empty(table: Table, village: Location) -> bool:
-    """Return whether no merchant stands in a village."""
+    """Return whether a village has no merchant in it."""
     return not any(row[village] for row in table.merchants)
 
 

@@ -1,4 +1,4 @@
-"""Merchants on roads and rivers (RULES.md, V4.4 and V4.10)."""
+"""The movement of merchants on roads and rivers (RULES.md, V4.4 and V4.10)."""
 
 from __future__ import annotations
 

@@ -273,7 +273,7 @@ class Phase(IntEnum):
     SETUP_PLACE = 1
     """Placing the second merchant (S8)."""
     PLAN = 2
-    """Planning, all seats at once (V2)."""
+    """Planning, which all seats do at once (V2)."""
     BONUS = 3
     """Choosing the first finisher's good (V2.8)."""
     USE = 4

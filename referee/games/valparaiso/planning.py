@@ -12,7 +12,7 @@ from referee.named import named
 
 
 def is_timed(table: Table) -> bool:
-    """Return whether the expert game is played (V2.8)."""
+    """Return whether the match is an expert game (V2.8)."""
     return bool(table.setup.options["expert_timer"])
 
 

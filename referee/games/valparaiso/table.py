@@ -42,7 +42,7 @@ class Plan(NamedTuple):
     """The number of goods sold during planning, by store and kind; the others do not see it (V2.7)."""
 
     def is_empty(self) -> bool:
-        """Return whether no card is left to use."""
+        """Return whether the plan has no card left to use."""
         return not self.cards and self.mayor is None
 
 
@@ -68,7 +68,7 @@ class Table(State):
     start_seat: Seat
     """The seat with the lighthouse, which begins the round."""
     seat: Seat
-    """The seat to act; meaningless while all seats plan, and at the end."""
+    """The seat to act; it means nothing while all seats plan, or when the match is over."""
     colours: tuple[Colour, ...]
     """The colour of each seat."""
     money: list[int]
@@ -110,11 +110,11 @@ class Table(State):
     sea_money: list[int]
     """The number of pesos in each outer sector."""
     row: tuple[Seat, ...]
-    """The owners of the houses in Valparaíso, in the order of building."""
+    """The owners of the houses in Valparaíso, in the order in which these were built."""
     houses: dict[tuple[Location, int], Seat]
     """The owners of the houses in villages, by village and building space."""
     effect: Effect | None
-    """The action in progress."""
+    """The action in progress, or None."""
     unmoved: tuple[int, ...]
     """The number of merchants that the action in progress may still move, by location; empty if it moves none."""
     path: tuple[Location, ...]
@@ -122,7 +122,7 @@ class Table(State):
     steps: int
     """The number of the moving merchant's counted steps."""
     villages: tuple[Location, ...]
-    """The villages still to be resolved."""
+    """The villages that the trade in progress still has to resolve."""
     village: int
     """The village whose tile is in use, or `NONE`."""
     left: int

@@ -19,12 +19,12 @@ def can_trade(table: Table, money: int) -> bool:
 
 
 def begin(table: Table) -> None:
-    """Mark all villages where the current seat can trade as unresolved."""
+    """Mark as unresolved all villages where the current seat can trade."""
     table.villages = _villages(table)
 
 
 def tile(table: Table, village: Location) -> TileType:
-    """Return the type of the bottom tile of a market."""
+    """Return the type of a market's bottom tile."""
     return table.board.tiles[table.tiles(village)[0]]
 
 

@@ -164,7 +164,7 @@ class GreyMove(Action):
 
 @dataclass(frozen=True, slots=True)
 class Recover(Action):
-    """Take an executed action card back into the hand, or none (Z10.3)."""
+    """Take an executed action card, or none, back into the hand (Z10.3)."""
 
     card: ActionCard
 

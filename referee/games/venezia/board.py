@@ -34,7 +34,7 @@ class VeneziaBoard(Board):
     born_adjacent: int
     """The number of pigeons born to a pigeon next to a tourist."""
     born_same: int
-    """The number of pigeons born to a pigeon in the same square as a tourist."""
+    """The number of pigeons born to a pigeon on the same square as a tourist."""
     poisoned: int
     """The maximum number of pigeons that Gift im Futter removes."""
     grey_operations: int

@@ -15,7 +15,7 @@ DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 
 """The change in row and column for a step in each direction: NW, N, NE, W, E, SW, S, SE."""
 _ROWS = len(Square) // COLUMNS
 ALL_AXES = ((0, 7), (1, 6), (2, 5), (3, 4))
-"""The pairs of opposite directions, as indices of `DIRECTIONS`."""
+"""The pairs of opposite directions, as indices into `DIRECTIONS`."""
 STRAIGHT_AXES = ((1, 6), (3, 4))
 """The pairs of opposite directions that are not diagonal."""
 
@@ -49,7 +49,7 @@ class Grid:
         )
         """For each square, its `jumps`, each with its action."""
         self.around = tuple(bits(row) for row in self.neighbours)
-        """The squares around each square, as a set."""
+        """The squares around each square, as a set with one bit per square."""
 
     @staticmethod
     def _step(square: int, direction: int, blocked: Square | None) -> int:
@@ -75,5 +75,5 @@ def grid_of(blocked: Square | None) -> Grid:
 
 
 def bits(squares: Iterable[int]) -> int:
-    """Return these squares as a set."""
+    """Return these squares as a set with one bit per square."""
     return sum(1 << square for square in squares)

@@ -48,7 +48,7 @@ class ActionCard(IntEnum):
 
 
 class Step(IntEnum):
-    """The stage of a seat's plan (Z2)."""
+    """How far a seat's plan has come (Z2)."""
 
     FIRST = 0
     """Choosing the first card."""
@@ -68,7 +68,7 @@ class Phase(IntEnum):
     HOME = 0
     """Choosing a home (Z1.4)."""
     PLAN = 1
-    """Planning, all seats at once (Z2)."""
+    """Planning, which all seats do at once (Z2)."""
     FEINT = 2
     """Moving pigeons from the Feint onto district cards (Z3.2)."""
     PLACE = 3
@@ -82,11 +82,11 @@ class Phase(IntEnum):
     REINFORCE = 7
     """Reinforcing the home (Z7.3)."""
     FEHDE = 8
-    """Removing a pigeon in one district (Z8.2)."""
+    """Removing a pigeon from one district (Z8.2)."""
     TAKEOVER = 9
     """Choosing a district to take over (Z8.3)."""
     FROM_RESERVE = 10
-    """Choosing the number of pigeons from the reserve (Z8.3)."""
+    """Choosing how many of the replacing pigeons come from the reserve (Z8.3)."""
     POISON = 11
     """Poisoning pigeons on the Piazza (Z8.4)."""
     RAPTOR = 12
@@ -111,7 +111,7 @@ COLUMNS = 10
 
 
 class Square(IntEnum):
-    """The squares of the Piazza: row A to H from the top, column 1 to 10 from the left."""
+    """The squares of the Piazza: rows A to H from the top, columns 1 to 10 from the left."""
 
     A1 = 0
     A2 = 1

@@ -62,7 +62,7 @@ def jumps_from(table: Table, start: int) -> list[Action]:
 
 
 def can_jump(table: Table, over: int, end: int) -> bool:
-    """Return whether a pigeon may jump over a square to the one behind it (Z5.3, Z5.4)."""
+    """Return whether a pigeon may jump over a square to the one beyond it (Z5.3, Z5.4)."""
     piazza, danger = table.piazza, table.danger
     return (
         piazza[end] == NONE
@@ -92,7 +92,7 @@ def capture(table: Table, seat: Seat) -> None:
 
 
 def births(table: Table, seat: Seat) -> int:
-    """Return the number of births to a seat's pigeons (Z6.3); the supply may hold fewer."""
+    """Return the number of pigeons born to a seat's pigeons (Z6.3); the supply may contain fewer."""
     board = table.board
     tourists = bits(table.tourists)
     around = table.grid.around

@@ -31,7 +31,7 @@ _CARD_OF = {
 
 
 def problems(table: Table) -> list[str]:
-    """Return every broken invariant and rule, one per line, with its number."""
+    """Return a line for each broken invariant or rule, in most cases with its number."""
     found: list[str] = []
     for seat in range(table.setup.seats):
         found += _seat_problems(table, seat)

@@ -10,7 +10,7 @@ from referee.games.venezia.table import NONE, Table
 
 
 def majority(pigeons: Sequence[int]) -> Seat:
-    """Return the seat with strictly more pigeons than every other, or NONE (Z0.3)."""
+    """Return the seat with strictly more pigeons than every other seat, or NONE (Z0.3)."""
     most = max(pigeons)
     return pigeons.index(most) if most and pigeons.count(most) == 1 else NONE
 

@@ -44,7 +44,7 @@ class VeneziaState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return whether an action is open: all actions are, except the steps of a plan."""
+        """Return whether everybody learns of an action, which is true of all except the steps of a plan."""
         return self.phase is not Phase.PLAN
 
     @override

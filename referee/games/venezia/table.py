@@ -52,7 +52,7 @@ class Table(State):
     phase: Phase
     """The open decision."""
     seat: Seat
-    """The seat to act; meaningless while all seats plan, and at the end."""
+    """The seat to act; it means nothing while all seats plan, or when the match is over."""
     score: list[int]
     """The points of each seat."""
     earned: list[tuple[int, ...]]
@@ -76,9 +76,9 @@ class Table(State):
     piazza: list[int]
     """The owner of the pigeon on each square, or NONE."""
     tourists: tuple[int, ...]
-    """The squares of the tourists, ascending."""
+    """The squares of the tourists, in ascending order."""
     hunters: tuple[int, ...]
-    """The squares of the hunters, ascending."""
+    """The squares of the hunters, in ascending order."""
     danger: int
     """The squares of the danger zone, as bits; they follow from the hunters (Z4.4)."""
     raptor: int
@@ -94,15 +94,15 @@ class Table(State):
     piles: list[list[int]]
     """The number of pigeons on the district cards, by seat and slot, once all have committed."""
     slot: int
-    """The current slot, from 0 (Z3.2)."""
+    """The current slot of a Feint, counted from 0 (Z3.2)."""
     unmoved: frozenset[int]
     """The squares of those pigeons of the moving seat that have not moved yet."""
     chain: tuple[int, ...]
-    """The squares of the open chain of jumps, from its start."""
+    """The squares of the open chain of jumps, beginning with its start."""
     waiting: tuple[Seat, ...]
     """The seats that still have to execute a card, in order; the first is executing its card."""
     card_place: int
-    """The current district, or NONE (Z8.2, Z8.3)."""
+    """The place where the card that is being executed takes effect, or NONE (Z8.2, Z8.3)."""
     card_count: int
     """The number of pigeons poisoned so far, of greys touched so far, or of replacing pigeons (Z8.3)."""
     grey_untouched: list[int]

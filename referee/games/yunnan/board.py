@@ -34,11 +34,11 @@ class YunnanBoard(Board):
     province_places: tuple[tuple[int, int], ...]
     """The position (x, y) of each province in a drawing."""
     bridge_sites: tuple[tuple[Province, Province], ...]
-    """For each site, the two provinces that it joins, the nearer to Pu'er first."""
+    """For each site, the two provinces that it joins, beginning with the one nearer to Pu'er."""
     site_places: tuple[tuple[int, int], ...]
     """The position (x, y) of each site in a drawing."""
     bid_spaces: tuple[int, ...]
-    """The values of the spaces of each progress building, ascending."""
+    """The values of the spaces of each progress building, in ascending order."""
     small_spaces: int
     """The number of small spaces, which have the lowest values and can be outbid."""
     bank: tuple[tuple[int, int, int], ...]

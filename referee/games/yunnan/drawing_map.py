@@ -116,7 +116,7 @@ def _ground(board: YunnanBoard, province: Province) -> str:
 
 
 def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
-    """Draw the connected route of the travelling colour, over the road and its own bridges (Y5.10)."""
+    """Draw the travelling colour's connected route, along the road and over the colour's own bridges (Y5.10)."""
     acting = seen.acting_colour
     if acting is None:
         return ""
@@ -199,7 +199,7 @@ def _province(
 
 
 _NEW = halo(0, 0, 17)
-"""The mark of a piece that has just come or changed."""
+"""The mark of a piece that has just arrived or changed."""
 _NEW_GIFT = halo(0, 0, 13)
 """The mark of gifts that were just taken; their number stands close by."""
 

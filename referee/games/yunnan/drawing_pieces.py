@@ -39,7 +39,7 @@ FILLS = {
 }
 """The fill of each colour's pieces, as an SVG colour."""
 LETTERS = {colour: colour.name[0] for colour in Colour}
-"""The letter on each piece, so that nobody has to tell hues apart."""
+"""The letter on each colour's pieces, so that nobody has to tell hues apart."""
 COLOUR_NAMES = {colour: colour.name.lower() for colour in Colour}
 """The name of each colour."""
 
@@ -142,9 +142,9 @@ INSPECTOR = piece("yu-inspector", 0, 0)
 GATE = piece("yu-gate", 0, 0)
 """The gate where the road crosses a border, 30 wide and 26 high."""
 LOCK = piece("yu-lock", 0, 0)
-"""The sign of a province that a Horse has not reached, 18 wide and 22 high."""
+"""The sign for a province that a Horse has not reached, 18 wide and 22 high."""
 BROKEN = piece("yu-broken", 0, 0)
-"""The sign of an interrupted route, 30 wide and 14 high: two ends of a chain."""
+"""The sign for an interrupted route, 30 wide and 14 high: two ends of a chain."""
 
 
 def horse(colour: Colour | None) -> str:
@@ -153,7 +153,7 @@ def horse(colour: Colour | None) -> str:
 
 
 def marker(colour: Colour) -> str:
-    """Draw an order or level marker of a colour, 24 wide: an octagon."""
+    """Draw a colour's order or level marker, an octagon 24 wide."""
     return _of("marker", colour)
 
 

@@ -35,7 +35,7 @@ from referee.kit.svg import (
 
 ORDERS_HEIGHT, LEVELS_HEIGHT, SCORE_HEIGHT = 128, 92, 108
 _NEW = halo(0, 0, 13)
-"""The mark of a marker that has just moved."""
+"""The halo around a marker that has just moved."""
 _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
@@ -87,7 +87,7 @@ def _note(seen: YunnanObservation, row: int, colour: Colour, place: int) -> str:
 
 
 def levels(board: YunnanBoard, seen: YunnanObservation, was: YunnanObservation, width: float) -> str:
-    """Draw the tracks of border passes and of influence, with the value of each level at the end."""
+    """Draw the tracks of border passes and of influence, with the value of each level at the end of the match."""
     half = (width - 8) / 2
     passes = [
         (has.passes - board.first_passes, has.passes != had.passes)
@@ -142,7 +142,7 @@ class _Axis(NamedTuple):
     width: float
 
     def at(self, points: int) -> float:
-        """Return the position of a score; a score beyond either end is at that end."""
+        """Return the position of a score; a score beyond either end is placed at that end."""
         return _AXIS + (min(max(points, self.low), self.high) - self.low) * self.width / (self.high - self.low)
 
 

@@ -48,7 +48,7 @@ def expected(board: YunnanBoard, seen: YunnanObservation) -> list[Earnings]:
 
 
 def colours_of(seen: YunnanObservation, seat: Seat) -> list[Colour]:
-    """Return the colours of a seat."""
+    """Return the colours that a seat plays."""
     return [colour for colour, has in zip(Colour, seen.colours, strict=False) if has.owner == seat]
 
 

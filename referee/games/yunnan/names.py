@@ -16,7 +16,7 @@ class Colour(IntEnum):
 
 
 class Province(IntEnum):
-    """The provinces along the Tea-Horse Road, from the market outwards (1.1)."""
+    """The provinces along the Tea-Horse Road, from the market outwards (RULES.md, 1.1)."""
 
     PUE = 0
     YUN = 1
@@ -38,7 +38,7 @@ class Place(IntEnum):
 
 
 class Building(IntEnum):
-    """The progress buildings (1.3)."""
+    """The progress buildings (RULES.md, 1.3)."""
 
     SCHOOL = 0
     CUSTOMS = 1
@@ -63,7 +63,7 @@ class Structure(IntEnum):
 
 
 class Site(IntEnum):
-    """The sites for bridges (1.2)."""
+    """The sites for bridges (RULES.md, 1.2)."""
 
     B0 = 0
     B1 = 1

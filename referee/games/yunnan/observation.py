@@ -50,7 +50,7 @@ class SeatView(NamedTuple):
 
 
 class ProvinceView(NamedTuple):
-    """The contents of a province, apart from the colours' pieces there."""
+    """The gifts and the Teahouse in a province."""
 
     gifts: int
     teahouse: Colour | None

@@ -218,13 +218,13 @@ def incomes(table: Table) -> list[int]:
 
 
 def placed(table: Table, colour: int) -> int:
-    """Count a colour's Merchants in provinces, buildings and the bank."""
+    """Return the number of a colour's Merchants in provinces, buildings and the bank."""
     in_buildings = sum(row.count(colour) for row in table.bids)
     return sum(table.merchants[colour]) + in_buildings + table.bank.count(colour)
 
 
 def taken(table: Table, colour: int) -> list[int]:
-    """Count a colour's structures of each kind in its reserve and on the map."""
+    """Return the number of a colour's structures of each kind, in its reserve and on the map together."""
     posts, bridges, teahouses = table.struct_reserve[colour]
     return [
         posts + sum(table.posts[colour]),

@@ -17,7 +17,7 @@ _STRUCTURES = tuple(structure.name.lower() for structure in Structure)
 
 
 def problems(table: Table) -> list[str]:
-    """Return every broken invariant and rule, one per line, with its number."""
+    """Return a line for each broken invariant or rule, in most cases with its number."""
     found: list[str] = []
     for colour in range(table.colours):
         found += _colour_problems(table, colour)

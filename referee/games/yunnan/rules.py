@@ -121,7 +121,7 @@ def limit(table: Table, colour: int) -> int:
 
 
 def is_exhausted(table: Table, colour: int, building: int) -> bool:
-    """Return whether a building has nothing more to give to a colour (1.3)."""
+    """Return whether a building has nothing more to give to a colour (RULES.md, 1.3)."""
     if building == SCHOOL:
         return not table.general[colour]
     if building == CUSTOMS:

@@ -193,7 +193,7 @@ def _note_incomes(table: Table) -> None:
 
 
 def next_in_conversion(table: Table) -> None:
-    """Move on to the next colour, or end the turn (Y11)."""
+    """Move on to the next colour's conversion, or end the turn (Y11)."""
     place = table.travel_order.index(table.acting_colour) + 1
     if place < table.colours:
         table.acting_colour = table.travel_order[place]
