@@ -50,7 +50,7 @@ def shout() -> None:
 
 
 def detach() -> None:
-    """Leave a process behind in a separate session; it ignores every signal that can be ignored."""
+    """Leave behind, in a separate session, a process that ignores every signal that can be ignored."""
     program = (
         "import os, signal, sys, time\n"
         "for number in range(1, 32):\n"

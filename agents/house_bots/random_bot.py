@@ -13,7 +13,7 @@ class _Listed(Protocol):
 
 
 class RandomBot:
-    """A bot for any game. With the same match id and seat, it makes the same draws."""
+    """A bot for any game. With the same match ID and seat, it makes the same draws."""
 
     def __init__(self, game: object, setup: object, match_id: str, seat: int, **options: Any) -> None:
         """Take a seat; the game does not matter."""

@@ -1,4 +1,4 @@
-"""The house bot `greedy`, which plays the action that looks best now. Each game has a policy, a module named after it."""
+"""The house bot `greedy`, which plays the action that looks best now. Each game's policy is a module named after it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ MAX_TEMPERATURE = 1000
 class GreedyBot(HouseBot):
     """A bot for every game that has a module in this package.
 
-    The module's `choose(setup, observation, actions)` returns the best row of actions. `rated_rows` in `<game>_rated.py`
-    takes the same arguments. It returns that row and the rows compared with it, each after its estimate in points.
+    The module's `choose(setup, observation, actions)` returns the best row of actions. `rated_rows` in
+    `<game>_rated.py` takes the same arguments. It returns that row and the rows compared with it, each paired with its
+    estimate in points.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class GreedyBot(HouseBot):
         """Read `temperature` and `seed`.
 
         Raises:
-            ValueError: if there is another option, or a value is out of range.
+            ValueError: if there is another option, a value is out of range, or a seed is given without a temperature.
         """
         found: dict[str, Any] = {}
         for name, text in options.items():

@@ -1,7 +1,7 @@
-"""A policy for Cargo Noir that values goods, coins and ships in victory points and chooses the best sum.
+"""A policy for Cargo Noir that values goods, coins and ships in victory points and maximises the total.
 
-It plans in every position, even in the middle of a set or a stake. Nothing is secret except the order of the bag, which no
-table contains, so the policy reads the table itself.
+It plans in every position, even in the middle of a set or a stake. Nothing is secret except the order of the bag, which
+no table contains, so the policy reads the table itself.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _P1, _P2, _P2_DIFF, _P2_DISCARD, _P3, _STAKE, _OVER = Phase
 
 
 class CargoNoirPolicy(RolloutPolicy):
-    """The policy, with its cached values of a board."""
+    """The rollout policy for Cargo Noir, which caches the values on a board."""
 
     __slots__ = ("worths",)
 
     def __init__(self, setup: Setup) -> None:
-        """Prepare an empty cache for the terms of a match."""
+        """Prepare an empty cache for the board of a match."""
         self.worths: Worths = Worths(cast("CargoNoirBoard", setup.board))
 
     @override
@@ -99,13 +99,16 @@ def _resolve_ships(worths: Worths, table: Table) -> list[Action]:
 
 
 def _trade(worths: Worths, table: Table) -> list[Action]:
-    """Draw as long as that promises more than the best swap; then swap with the drawn goods."""
+    """Draw as long as a draw promises more than the best swap; then swap, using the drawn goods as well."""
     lead, swaps = swaps_in_turn(worths, table)
     return [act.BM_DRAW] if lead >= 0 else swaps
 
 
 def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
-    """Return the best swaps in sequence, until a draw promises more, and the largest lead of a draw over any of them."""
+    """Return the best swaps, in order, and the largest lead of a draw over any of them.
+
+    The swaps end where a draw promises more than the next one.
+    """
     goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     lead = -math.inf
@@ -121,7 +124,7 @@ def swaps_in_turn(worths: Worths, table: Table) -> tuple[float, list[Action]]:
 
 
 def ranked_swaps(worth: Worth, goods: list[int], market: list[int]) -> list[tuple[float, int, int]]:
-    """Return the Black Market swaps, best first, each as the worth of the goods afterwards, the kind given and the kind taken."""
+    """Return the Black Market swaps, best first, as (worth of the goods afterwards, kind given, kind taken)."""
     found: list[tuple[float, int, int]] = []
     for give in range(10):
         for take in range(10):
@@ -177,7 +180,10 @@ class Deal(NamedTuple):
 
 
 def smuggle(deal: Deal) -> list[Action]:
-    """Return the actions of a deal: all sets are handed in before buying, so that coins pay only the shortage (C4.8)."""
+    """Return the actions of a deal.
+
+    All sets are handed in before any card is bought, so that coins pay only for the shortage (C4.8).
+    """
     row: list[Action] = []
     for lot in deal.lots:
         first = lot.kinds[0]
@@ -193,7 +199,7 @@ def smuggle(deal: Deal) -> list[Action]:
 
 
 def plan_deal(worths: Worths, table: Table, goods: Goods, credit: int) -> Deal:
-    """Find the sale and the purchase with the most points, including those of the goods kept.
+    """Find the sale and the purchase that together give the most points, including those for the goods kept.
 
     Args:
         worths: the values of goods, coins and cards.
@@ -249,13 +255,16 @@ def _sell(worths: Worths, table: Table, goods: Goods, credit: int, most: int) ->
 
 
 def _of_kinds(lot: Lot, kinds: list[int]) -> Lot:
-    """Return a set with its real kinds, where its kinds are indices in `kinds`, a list that begins with the smallest pile."""
+    """Return a set with its real kinds.
+
+    In `lot`, each kind is an index in `kinds`, a list that begins with the kind of the smallest pile.
+    """
     named = [kinds[place] if place < len(kinds) else place for place in lot.kinds]
     return Lot(tuple(sorted(named)), lot.each, lot.wilds, lot.value)
 
 
 def _finish_set(worths: Worths, table: Table) -> list[Action]:
-    """Find the best way to finish a set of different kinds: make it large, from the smallest piles that can still be added."""
+    """Find the best way to finish a set of different kinds: a large set from the smallest piles that can be added."""
     goods, chosen = tuple(table.goods[table.seat]), table.diff_kinds
     higher = [kind for kind in ascending(goods) if kind > chosen[-1]]
     most = len(worths.board.different) - 1
@@ -319,7 +328,10 @@ def is_free(table: Table, port: int) -> bool:
 
 
 def _send_ships(worths: Worths, table: Table) -> list[Action]:
-    """Send the ships with stakes first, then those to Macao; in the final turn only deny goods to rivals."""
+    """Send ships with stakes to ports, then the others to Macao.
+
+    In the final turn, stakes only serve to deny goods to rivals.
+    """
     if table.last_turn > table.turn:
         fleet = best_fleet(worths, table)
         return row_of_fleet(fleet.stakes, fleet.macao)

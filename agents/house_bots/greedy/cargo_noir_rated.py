@@ -54,7 +54,10 @@ def rated_rows(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Actio
 
 
 def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]]]:
-    """Return a draw and the swaps, with their gains; of swaps with the same gain, only the one that greedy prefers."""
+    """Return a draw and the swaps, each paired with its gain.
+
+    Of swaps with the same gain, only the one that `greedy` prefers is returned.
+    """
     goods, market = table.goods[table.seat], table.market
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     best, give, take = best_swap(worth, goods, market)
@@ -70,7 +73,10 @@ def rated_trades(worths: Worths, table: Table) -> list[tuple[float, list[Action]
 
 
 def rated_fleets(worths: Worths, table: Table) -> list[tuple[float, list[Action]]]:
-    """Return the best fleet, and the best for each other port of the first ship, each after the points this ship promises."""
+    """Return the best fleet, and the best fleet for each other port of the first ship.
+
+    Each fleet is paired with the points that its first ship promises.
+    """
     best = best_fleet(worths, table)
     rated = [(best.promise, row_of_fleet(best.stakes, best.macao))]
     for port in table.open_ports:
@@ -80,7 +86,10 @@ def rated_fleets(worths: Worths, table: Table) -> list[tuple[float, list[Action]
 
 
 def _fleet_with(worths: Worths, table: Table, port: int) -> list[tuple[float, list[Action]]]:
-    """Return the best fleet whose first ship goes to a port, after the points this ship promises; [] if coins are lacking."""
+    """Return the best fleet whose first ship goes to the given port, paired with the points that this ship promises.
+
+    The list is empty if the seat has too few coins.
+    """
     seat, coins = table.seat, table.safe[table.seat]
     points, stake = stake_in(worths, table, port, coins)
     if not stake:

@@ -16,7 +16,10 @@ Goods = tuple[int, ...]
 """The number of tokens of each kind, as in observations."""
 # There are nine kinds, and a wild for each of at most five seats, so no digit overflows.
 Hand = int
-"""The sizes of a holding's piles, without their kinds. Decimal digit n counts the piles of n tokens; digit 0, the wilds."""
+"""The sizes of a holding's piles, without their kinds.
+
+Decimal digit n counts the piles of n tokens; digit 0 counts the wilds.
+"""
 
 _WILD = 9
 _TENS = [0, 10]
@@ -38,7 +41,7 @@ def hand_of(goods: Sequence[int]) -> Hand:
 
 
 def hand_with(goods: list[int], more: list[int]) -> Hand:
-    """Return two holdings together as a hand."""
+    """Return the sum of two holdings as a hand."""
     hand = goods[_WILD] + more[_WILD]
     for kind in range(9):
         hand += pile(goods[kind] + more[kind])
@@ -101,11 +104,11 @@ class Sets:
         self._sales: dict[Hand, list[Sale]] = {}
 
     def value_of_all(self, hand: Hand) -> int:
-        """Return the value of the best sets for handing in a whole hand."""
+        """Return the total value of the best sets into which a whole hand can be split."""
         return self._best_sets(hand, MAX_DIFFERENT_SETS) >> 8
 
     def split(self, goods: Sequence[int]) -> list[Lot]:
-        """Return the best sets for handing in everything."""
+        """Return the best sets into which all goods of a holding can be split."""
         lots: list[Lot] = []
         depth = MAX_DIFFERENT_SETS
         left = tuple(goods)
@@ -137,11 +140,11 @@ class Sets:
         return known
 
     def different_set(self, kinds: Sequence[int], wilds: int) -> Lot:
-        """Return the set of one token of each of these kinds, and wilds."""
+        """Return the set that consists of one token of each of these kinds, plus wilds."""
         return Lot(tuple(sorted(kinds)), 1, wilds, self.different[len(kinds) + wilds])
 
     def _same_set(self, goods: Goods, kind: int, with_wilds: bool) -> Lot:
-        """Return the largest set of one kind, with as many wilds as possible or without any."""
+        """Return the largest set of one kind, either with as many wilds as possible or without any."""
         most = len(self.same) - 1
         count = min(goods[kind], most)
         wilds = min(goods[_WILD], most - count) if with_wilds and kind != _WILD else 0
@@ -186,7 +189,7 @@ class Sets:
         return value
 
     def _sales_of(self, goods: Goods) -> dict[Goods, tuple[int, tuple[Lot, ...]]]:
-        """Map the goods that remain after a sale to the value and the sets of the goods sold."""
+        """Map the goods that remain after each possible sale to the value and the sets of that sale."""
         found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
         queue = [goods]
         for before in queue:  # it grows during the loop

@@ -24,17 +24,23 @@ ATTACK: Final = 0.9
 STAKE_STEPS: Final = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
 """The stakes to compare, in coins above the lowest legal stake."""
 BID_ODDS: Final = -1.4
-"""The logarithm of the odds that a rival outbids a stake, before the next four terms."""
+"""The logarithm of the odds that a rival outbids a stake, before the four adjustments below."""
 BID_GAIN: Final = 0.17
-"""The amount added for each point that the rival would gain from the port's goods."""
+"""The amount added to the log odds of being outbid for each point that the rival would gain from the port's goods."""
 BID_SLACK: Final = 0.3
-"""The amount added for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
+"""The amount added to the log odds of being outbid for each coin that the rival has beyond the stake.
+
+At most MAX_SLACK coins count.
+"""
 MAX_SLACK: Final = 6
 """The maximum number of coins beyond a stake for which `BID_SLACK` is added."""
 BID_STAKE: Final = 0.23
-"""The amount subtracted for each coin of the stake."""
+"""The amount subtracted from the log odds of being outbid for each coin of the stake."""
 BID_RIVALS: Final = 0.55
-"""The amount subtracted for each rival, because the more rivals there are, the less likely each of them is to bid."""
+"""The amount subtracted from the log odds of being outbid for each rival.
+
+The more rivals there are, the less likely each of them is to bid.
+"""
 
 _CASINO: Final = 0
 _BLACK_MARKET: Final = 1
@@ -68,7 +74,7 @@ def best_swap(worth: Worth, goods: list[int], market: list[int]) -> tuple[float,
 
 
 def _change(goods: list[int], kind: int, by: int) -> int:
-    """Return the change of a hand when the number of tokens of a kind changes."""
+    """Return the change in a hand when the number of tokens of a kind changes."""
     if kind == 9:
         return by
     return pile(goods[kind] + by) - pile(goods[kind])
@@ -95,9 +101,9 @@ class Fleet(NamedTuple):
     stakes: dict[int, int]
     """The stakes by port."""
     macao: list[int]
-    """The destinations of the other ships in Macao."""
+    """The destinations in Macao of the other ships."""
     promise: float
-    """The points that the first ship promises; 0 without ships."""
+    """The points that the first ship promises; 0 if there are no ships."""
 
 
 class PortPlan:
@@ -188,7 +194,7 @@ def plan_ships(
 
 
 def _casino_income(worths: Worths, table: Table, income: int) -> int:
-    """Return the income of another ship at the Casino, if others have brought `income` (C7.2)."""
+    """Return the income of another ship at the Casino, if other ships have already brought `income` (C7.2)."""
     due = worths.board.casino_income
     if table.setup.options["bank_limited"]:
         due = min(due, table.bank - income)
@@ -217,7 +223,7 @@ def best_stake(port: PortPlan, gain: float, coins: int, turns: int) -> tuple[flo
 
 
 def pending_stake(worths: Worths, table: Table) -> int:
-    """Return the best height of the stack that the seat on turn is choosing."""
+    """Return the best height for the stack that the seat on turn is choosing."""
     pending = table.pending_stake
     assert pending is not None  # noqa: S101 the phase STAKE has one
     if table.last_turn == table.turn:  # nothing can be collected any more
@@ -242,12 +248,12 @@ class Denial(NamedTuple):
     loss: int
     """The rival's loss."""
     stake: int
-    """The stake that causes it."""
+    """The stake that causes the rival's loss."""
     port: int
 
 
 def denials(worths: Worths, table: Table) -> list[Denial]:
-    """Return the possible denials to rivals who play later in the final turn and may end ahead, the best first.
+    """Return the possible denials against rivals who play later in the final turn and may end ahead, the best first.
 
     Everybody is assumed to hand in all goods that they have or collect, and to spend all coins (C4.8).
     """
@@ -263,7 +269,7 @@ def denials(worths: Worths, table: Table) -> list[Denial]:
 
 
 def _denials_to(worths: Worths, table: Table, seat: Seat, mine: int) -> list[Denial]:
-    """Return the possible denials to one rival, if it may end ahead of `mine` points."""
+    """Return the possible denials against one rival, if it may end ahead of `mine` points."""
     found: list[Denial] = []
     leading: list[int] = []
     goods = table.goods[seat]

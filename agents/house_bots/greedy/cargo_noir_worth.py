@@ -17,25 +17,28 @@ from referee.games.cargo_noir.table import Table
 # (C4.3); "turns" are a seat's remaining turns after this one.
 
 SOLD: Final = 1.7
-"""Points for a unit that will be handed in soon; more than a card yields, because early cards improve later turns."""
+"""Points for each unit of a set's value that will soon be handed in.
+
+This is more than a card yields, because early cards improve later turns.
+"""
 STORED: Final = 1.08
-"""Points for a unit of the value that stored sets may grow to."""
+"""Points for each unit of the value to which stored sets may grow."""
 GROWING_TURNS: Final = 2.5
 """The largest number of turns over which a set is expected to grow."""
 MAIN_GROWTH: Final = 0.57
-"""Tokens that the largest pile of one kind gains in a turn."""
+"""The assumed number of tokens that the largest pile of one kind gains in a turn."""
 OTHER_GROWTH: Final = 0.29
-"""Tokens that any other pile gains in a turn."""
+"""The assumed number of tokens that any pile except the largest gains in a turn."""
 DIFFERENT_GROWTH: Final = 2.35
-"""Tokens that a set of different kinds gains in a turn."""
+"""The assumed number of tokens that a set of different kinds gains in a turn."""
 SHIP_POINTS: Final = 3.9
-"""Points that another ship gains in a turn."""
+"""The points that an additional ship gains in a turn."""
 WAREHOUSE_POINTS: Final = 1.0
-"""Points that another Warehouse gains in a turn."""
+"""The points that an additional Warehouse gains in a turn."""
 NEEDED_COINS: Final = 8
-"""Coins that a seat should have for its stakes."""
+"""The number of coins that a seat should have for its stakes."""
 NEEDED_COIN: Final = 4.8
-"""Points for each of these coins."""
+"""Points for each coin up to NEEDED_COINS."""
 SPARE_COIN: Final = 1.1
 """Points for each coin beyond NEEDED_COINS."""
 LAST_COIN: Final = 0.65
@@ -108,7 +111,7 @@ class Worth:
         return SOLD * value + ship
 
     def _store(self, piles: list[int], wilds: int) -> float:
-        """Return the points for goods in store: piles, the largest first, and wilds."""
+        """Return the points for stored goods, given as piles, the largest first, and a number of wilds."""
         used = min(wilds, len(self._different) - 1 - len(piles))
         different = self._grown(len(piles) + used, DIFFERENT_GROWTH * self._time, self._different)
         others = [count - 1 for count in piles if count > 1]
@@ -167,7 +170,7 @@ class Shopping:
     """
 
     def __init__(self, offers: list[tuple[int, int, float]], most: int) -> None:
-        """Find the purchases for each credit up to `most` from the card, cost and worth of every copy on offer."""
+        """Find the best purchases for each credit up to `most` from the card, cost and worth of every copy on offer."""
         self.worths = [0.0] * (most + 1)
         self._bundles = [0] * (most + 1)  # digit n in base 8 counts the copies of card n
         worths, bundles = self.worths, self._bundles

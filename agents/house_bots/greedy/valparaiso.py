@@ -1,8 +1,8 @@
 """A policy for Valparaíso that searches sequences of cards for the seat's own turns, and uses the best sequence.
 
 A search keeps the best states after one card, after two, and so on, and tries each remaining card in them
-(`valparaiso_outlook.py`). It makes the plan of a round. It runs again before each card is used, when all plans are
-known and other seats have acted.
+(`valparaiso_outlook.py`). The search makes the plan of a round. It runs again before each card is used, when all plans
+are known and other seats have acted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAD, RETAINED = 4, 1  # the lead at which cards are scrapped, and the minimum n
 
 
 class Trail:
-    """A card of a sequence, linked to the cards before it."""
+    """A card in a sequence, linked to the cards before it."""
 
     def __init__(self, before: Trail | None, place: int, mode: Mode, row: Row) -> None:
         self.before = before
@@ -50,11 +50,11 @@ class Node:
 
 
 Check = Callable[[], None]
-"""Called before each use of a card that a search tries; it raises an exception to end the search."""
+"""A function called before each use of a card that a search tries; it raises an exception to end the search."""
 
 
 def unchecked() -> None:
-    """Never interrupt a search."""
+    """Do nothing, so that a search is never interrupted."""
 
 
 def search(
@@ -68,9 +68,10 @@ def search(
     mayor: bool = False,
     slotted: int = 0,
 ) -> list[Node]:
-    """Return the end states of good sequences of `length` cards, or of one more if the seat can pay for the mayor's slot.
+    """Return the end states of good sequences of `length` cards, the best first.
 
-    The best state is first. The first `slotted` cards of the list lie in slots: using these out of order costs extra.
+    A sequence has one card more if the seat can pay for the mayor's slot. The first `slotted` cards of the list lie in
+    slots; using those cards out of order costs extra.
     """
     board, seat = view.board, view.seat
     effects = []
@@ -140,7 +141,7 @@ def search(
 
 
 def steps_to(node: Node) -> list[Trail]:
-    """Return the cards that lead to a state, the first one first."""
+    """Return the cards that lead to a state, in order."""
     steps: list[Trail] = []
     trail = node.trail
     while trail:
@@ -164,7 +165,7 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
 
 
 def view_of(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> View:
-    """Return the data for a decision, from the arguments of `choose`."""
+    """Return the data for a decision, built from the arguments of `choose`."""
     table = ValparaisoState.empty(setup)
     restore(table, seen)
     return View(table, cast("Seat", seen.viewer), actions)
@@ -192,7 +193,7 @@ def rated_set_up(view: View) -> list[tuple[float, list[Action]]]:
 
 
 def with_choice(view: View, action: Action) -> Table:
-    """Return the table after a choice of the set-up."""
+    """Return the table after a set-up choice."""
     table = view.table.clone()
     if isinstance(action, act.Goods):
         table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
@@ -212,7 +213,7 @@ def plans(view: View, width: int, check: Check = unchecked) -> list[list[Action]
 
 
 def rated_plans(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
-    """Return rows that complete the plan, each after its points, the best first."""
+    """Return rows that complete the plan, each paired with its points, the best first."""
     plan, table = view.plan, view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
@@ -222,7 +223,10 @@ def rated_plans(view: View, width: int, check: Check = unchecked) -> list[tuple[
 
 
 def planned(order: list[Card], length: int) -> list[Action]:
-    """Return the row that plans cards in their order of use; of more than `length` cards, the last one is for the mayor's slot."""
+    """Return the row that plans cards in their order of use.
+
+    If there are more than `length` cards, the last one is for the mayor's slot.
+    """
     row: list[Action] = [act.MAYORS[order.pop()]] if len(order) > length else []
     return [*row, *[act.PLACES[card] for card in order], act.COMMIT]
 
@@ -233,7 +237,10 @@ def bonus(view: View) -> list[Action]:
 
 
 def use_card(view: View) -> list[Action]:
-    """Return the first card of the best sequence of the remaining cards, and all choices of its action."""
+    """Return the row that uses the first card in the best sequence of the remaining cards.
+
+    The row contains all choices of the card's action.
+    """
     found = uses(view, WIDTH_IN_USE)
     return found[0] if found else []
 
@@ -244,7 +251,7 @@ def uses(view: View, width: int, check: Check = unchecked) -> list[list[Action]]
 
 
 def rated_uses(view: View, width: int, check: Check = unchecked) -> list[tuple[float, list[Action]]]:
-    """Return rows that use a card, each after the points of its sequence, the best first."""
+    """Return rows that use a card, each paired with the points of its sequence, the best first."""
     slotted = len(view.plan.cards)
     cards = [*view.plan.cards, *([] if view.plan.mayor is None else [view.plan.mayor])]
     ends = search(view, view.table, cards, len(cards), width, check, slotted=slotted)
@@ -253,7 +260,10 @@ def rated_uses(view: View, width: int, check: Check = unchecked) -> list[tuple[f
 
 
 def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:
-    """Return the row that uses the card at a position of the list, in which the mayor's card follows `slotted` others."""
+    """Return the row that uses the card at index `place`.
+
+    The first `slotted` cards lie in slots; the next one is the mayor's card.
+    """
     sales = [action for action in row if isinstance(action, act.Sell)]
     return [*sales, act.USES[place + 1][mode] if place < slotted else act.MAYOR_USES[mode], *row[len(sales) :]]
 
@@ -261,7 +271,8 @@ def used(place: int, mode: Mode, row: Row, slotted: int) -> list[Action]:
 def go_on(view: View) -> list[Action]:
     """Continue an action in progress: end it if it has had an effect, and otherwise choose the best continuation.
 
-    There may be no promising continuation, for example without the pesos for a step; then each legal action is rated.
+    There may be no promising continuation, for example if the seat lacks the pesos for a step; then each legal action
+    is rated.
     """
     last: list[Action] = [action for action in view.actions if action in (act.STOP, act.DONE)]
     if last:
@@ -272,7 +283,10 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """Scrap the least valuable card if that ends the match in the lead, or brings the end nearer with a safe lead; or pass."""
+    """Scrap the least valuable card or pass.
+
+    A card is scrapped if that ends the match in the lead, or brings the end nearer with a safe lead.
+    """
     table, seat, board = view.table, view.seat, view.board
     vp, final = table.vp[seat], scoring.final(table, seat)[0]
     owned = sorted(table.owned[seat], key=lambda card: (use_worth(view, card), -board.cards[card].vp))

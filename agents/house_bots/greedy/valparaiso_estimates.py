@@ -15,7 +15,7 @@ EFFECTS: Final = {
     Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
     Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
 }  # fmt: skip
-"""The worth of each action of an achievement card."""
+"""The worth of each action on an achievement card."""
 GOODS: Final = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)
 """The worth of goods of one kind in the warehouse, by quantity, in addition to their worth at the end."""
 NAMES: Final = (
@@ -28,10 +28,13 @@ _MEASURED: Final = {
     "pace": 1.3, "full": 1.1, "peso": 1.1, "goods": 0.7, "one_good": 0.97, "one_peso": 0.85, "card": 1.25, "soon": 1.3,
     "next": 0.85, "merchant": 0.9, "station": 1.3, "residence": 0.75, "slot": 1.1, "track": 1.15, "printed": 1.1,
 }  # fmt: skip
-"""Factors of the numbers, moved by hand in the directions that `python -m bench.values_valparaiso` found in 2,755 matches
-at two seats. A factor that is not named is 1."""
+"""Factors for the numbers; a number that is not named has the factor 1.
+
+They were adjusted by hand in the directions that `python -m bench.values_valparaiso` found in 2,755 matches at two
+seats.
+"""
 FACTORS: Final = {2: _MEASURED, 3: _MEASURED}
-"""The factors by the number of seats; for numbers that are not listed, all factors are 1."""
+"""The factors by number of seats; for a number of seats that is not listed, all factors are 1."""
 
 
 class Estimates:
@@ -41,7 +44,7 @@ class Estimates:
         """Multiply the tuned numbers by their factors.
 
         Args:
-            factors: a factor for each number, in the order of `NAMES`; empty for none.
+            factors: a factor for each number, in the order of `NAMES`; empty to leave the numbers unchanged.
         """
         by = factors or [1.0] * len(NAMES)
         self.pace = 2.6 * by[0]  # points on the track that a seat is assumed to gain in a round
@@ -75,7 +78,7 @@ class Estimates:
         self._numbers: list[Numbers] = []
 
     def numbers(self, board: ValparaisoBoard) -> Numbers:
-        """Return the numbers of a board; those of the last board are cached."""
+        """Return the numbers for a board; those for the last board are cached."""
         if not self._numbers or self._numbers[0].board is not board:
             self._numbers = [Numbers(board, self)]
         return self._numbers[0]
@@ -99,7 +102,7 @@ class Numbers:
 
 
 def factors(seats: int) -> list[float]:
-    """Return the factors of `greedy` at a number of seats, in the order of `NAMES`."""
+    """Return the factors that `greedy` uses with a given number of seats, in the order of `NAMES`."""
     known = FACTORS.get(seats, {})
     return [known.get(name, 1.0) for name in NAMES]
 
@@ -108,7 +111,7 @@ _GREEDYS: dict[int, Estimates] = {}
 
 
 def measured(seats: int) -> Estimates:
-    """Return the numbers of `greedy` at a number of seats."""
+    """Return the estimates that `greedy` uses with a given number of seats."""
     if seats not in _GREEDYS:
         _GREEDYS[seats] = Estimates(factors(seats))
     return _GREEDYS[seats]

@@ -37,7 +37,7 @@ Row = tuple[Action, ...]
 Variant = tuple[Table, Row]
 """A reachable state, and the choices that lead to it."""
 Spread = tuple[tuple[int, ...], int, tuple[tuple[Location, ...], ...]]
-"""Merchants by location after a move, its cost, and the paths."""
+"""Merchants by location after a move, the cost of the move, and its paths."""
 
 
 class View:
@@ -55,7 +55,8 @@ class View:
         """Prepare a decision.
 
         Args:
-            table: the table; the view changes it to a turn of the seat, without anything that the seat may not know.
+            table: the table, which the view changes: it becomes the seat's turn, and all that the seat may not know is
+                removed.
             seat: the seat to act.
             actions: its legal actions.
             loads: the number of ways to load the ship that are tried.
@@ -219,7 +220,7 @@ def _stock(view: View, goods: int) -> float:
 
 
 def purchases(view: View, table: Table) -> list[Variant]:
-    """Return purchases of as many goods as possible: all of one kind, or one of another kind (V4.11)."""
+    """Return purchases of as many goods as possible: all of one kind, or all but one (V4.11)."""
     price = view.board.effects[Effect.BUY3].pay.money
     number = min(table.left, table.money[view.seat] // price) if price else table.left
     end = (act.DONE,) if number < table.left else ()
@@ -274,7 +275,7 @@ def site_worths(view: View, table: Table) -> dict[Location, float]:
 
 
 def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spread]:
-    """Return the ways to distribute the merchants over markets and building places, each by its cheapest paths."""
+    """Return the ways to distribute the merchants over markets and building places, each with its cheapest paths."""
     merchants = table.merchants[view.seat]
     key = (tuple(merchants), tuple(table.houses), table.houses_left[view.seat], len(table.row), table.effect)
     if key not in view.spreads:
@@ -335,7 +336,7 @@ def moves(view: View, table: Table) -> list[Variant]:
 
 
 def gain(view: View, table: Table, market: Location, merchants: int) -> float:
-    """Estimate the gain of using the tile of a market with a number of merchants."""
+    """Estimate the gain from using a market's tile with a given number of merchants."""
     number = executions(view, table, market, merchants and merchants + view.houses(table)[market])
     points = number * view.numbers.points[table.markets[market - _M1][0]] - view.estimates.one_peso * view.fees[market]
     return points if points > 0.0 else 0.0
@@ -362,7 +363,11 @@ def executions(view: View, table: Table, market: Location, times: int) -> int:
 
 
 def trades(view: View, table: Table) -> list[Variant]:
-    """Return ways to trade, village by village: free tiles first, tiles paid with goods last, with all uses or none."""
+    """Return ways to trade, village by village.
+
+    Free tiles come first, and tiles paid for with goods come last. Each tile is used as often as possible. One that
+    costs something may also be skipped, and one that costs money may also be used less often.
+    """
     tiles = view.board.tiles
     printed = {village: tiles[table.tiles(village)[0]] for village in table.villages}
     village = min(printed, key=lambda village: (any(printed[village].pay.goods), printed[village].pay.money))
@@ -407,7 +412,7 @@ def use_worth(view: View, card: int) -> float:
 
 
 def cargo(view: View, table: Table, hold: list[int]) -> float:
-    """Return points for the cards that the hold can acquire, less the worth of the card uses needed to acquire them."""
+    """Return the points for the cards that the hold can acquire, less the worth of the card uses that this takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.cargoes:
         board, by, total = view.board, view.estimates, 0.0
@@ -432,7 +437,10 @@ def cargo(view: View, table: Table, hold: list[int]) -> float:
 
 
 def stay(view: View, table: Table) -> list[int]:
-    """Return the merchants at each location after the round: all may stay in a village with a shelter, one in any other (V6.5)."""
+    """Return the number of merchants at each location after the round.
+
+    All may stay in a village with a shelter, but only one in any other village (V6.5).
+    """
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:
@@ -453,7 +461,7 @@ def stay(view: View, table: Table) -> list[int]:
 
 
 def house_worth(view: View, table: Table) -> float:
-    """Return points for the gains from merchants and houses in a round."""
+    """Return the points for the gains from merchants and houses in a round."""
     seat, houses, by = view.seat, view.houses(table), view.estimates
     merchants = sum(table.merchants[seat])
     key = (merchants, *houses, table.row)
@@ -470,7 +478,7 @@ def house_worth(view: View, table: Table) -> float:
 
 
 def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
-    """Return points for a state of the turn in which `free` cards can still be used."""
+    """Return the points for a state of the turn in which `free` cards can still be used."""
     board, seat, left, by = view.board, view.seat, view.left, view.estimates
     goods, hold, money, vp = table.warehouse[seat], table.hold[seat], table.money[seat], table.vp[seat]
     total = by.track * vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp

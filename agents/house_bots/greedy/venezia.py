@@ -1,7 +1,7 @@
-"""A policy for Venezia that weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
+"""A policy for Venezia that estimates the majorities that pigeons, cards and births may win, given rivals' likely play.
 
 Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The value of the seat's own pigeons
-there is computed from it; plans, cards and reinforcements are chosen for the best sum.
+there is computed from it; plans, cards and reinforcements are chosen for the highest total.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def row(table: Table, seat: Seat) -> list[Action]:
 
 
 def _use_card(view: View) -> list[Action]:
-    """Use an action card; or choose a home, a card to recover, or pigeons from the cemetery."""
+    """Use an action card, or choose a home, a card to recover, or pigeons from the cemetery."""
     phase = view.table.phase
     if phase in CARD_PHASES:
         return execute(view, CARD_PHASES[phase])
@@ -159,7 +159,7 @@ def _on_feint(plan: Plan, reserve: int) -> int:
 
 
 def _counts(plan: Plan, places: Sequence[Place], pigeons: Sequence[int], feint: int) -> list[Action]:
-    """Lay pigeons on the cards that have none yet, except for those that can come from the Feint."""
+    """Lay pigeons on the cards that have no pile yet, except for pigeons that can come from the Feint."""
     left = places[max(0, len(plan.counts) - 1) :]
     needed = max(0, sum([pigeons[place] for place in left]) - feint)
     row: list[Action] = []
@@ -245,7 +245,10 @@ def lay_feint(view: View) -> list[Action]:
 
 
 def reinforce(view: View) -> list[Action]:
-    """Reinforce the home with the newborn pigeons that gain more there than in the reserve; in the last round, with all of them."""
+    """Reinforce the home with the newborn pigeons that gain more there than in the reserve.
+
+    In the last round, reinforce it with all of them.
+    """
     nest = view.table.nest[view.seat]
     if not view.left:
         return [act.REINFORCES[nest]]
@@ -254,5 +257,5 @@ def reinforce(view: View) -> list[Action]:
 
 
 def gains_at_home(view: View) -> Row:
-    """Return the gains of the newborn at home."""
+    """Return the gains from reinforcing the home with newborn pigeons."""
     return view.outlooks()[view.table.home[view.seat]].gains(view.table.nest[view.seat])

@@ -1,4 +1,4 @@
-"""The action cards of Venezia (RULES.md, Z7, Z8), for the policy `greedy`: choosing a card to plan, and using each card."""
+"""The action cards of Venezia (RULES.md, Z7, Z8), for the `greedy` policy: choosing a card to plan, and using it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 
 
 def rated_cards(view: View, laid: Sequence[int], spare: int) -> list[tuple[float, ActionCard]]:
-    """Return the promised gain of NONE, which a card must exceed, and then of each card in hand with these piles.
+    """Return the promised gain of NONE, which a card must exceed, and then of each card in hand, given these piles.
 
     A rival with fewer points may take the card, and a rival with equal points may cancel it (Z7.1).
     """
@@ -111,7 +111,10 @@ def rated_uses(view: View, card: ActionCard) -> list[tuple[float, list[Action]]]
 
 
 def best_use(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int, use: Use) -> Use:
-    """Offer the uses of a card that needs one choice; if there are none, `use` stays as it is."""
+    """Offer every use of a card that needs one choice to `use`, and return `use`.
+
+    If there are no uses, `use` stays unchanged.
+    """
     if card is FAM:
         _rate_families(view, looks, use)
     elif card is UEB:
@@ -124,7 +127,7 @@ def best_use(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int,
 
 
 def _rate_families(view: View, looks: Sequence[Outlook], use: Use) -> None:
-    """Rate a family meeting in each district; during planning, with the expected newborn."""
+    """Rate a family meeting in each district, using the expected newborn during planning."""
     nests = view.table.nest
     if view.planning:
         nests = [view.newborn(seat) for seat in range(view.seats)]
@@ -169,7 +172,11 @@ def feud_places(view: View) -> Sequence[Place]:
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """Return the largest gain of removing a rival's pigeon from a place, and that rival's seat; the own seat if there is none."""
+    """Return the largest gain from removing a rival's pigeon from a place, and that rival's seat.
+
+    Removing nothing counts as a gain of 0 with the deciding seat. Of equal gains, the one with the highest seat is
+    taken.
+    """
     most, best, now = 0.0, look.seat, look.worth()
     for seat in range(len(look.counts)):
         if seat != look.seat and look.counts[seat]:
@@ -180,7 +187,7 @@ def feud_gain(look: Outlook) -> tuple[float, Seat]:
 
 
 def remove_pigeons(view: View) -> list[Action]:
-    """Remove the most harmful rival pigeon from this district and from each later one."""
+    """Remove the rivals' most harmful pigeon from this district and from each later one."""
     table, seat, looks = view.table, view.seat, view.outlooks()
     plan: list[Action] = []
     for place in feud_places(view):
@@ -209,7 +216,7 @@ def poison_pigeons(view: View, values: list[float]) -> list[Action]:
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[Row]:
-    """Return the gains of further greys in each place, counting those already there as the seat's own."""
+    """Return the gains from adding further greys in each place, counting those already there as the seat's own."""
     rows: list[Row] = []
     for place in feud_places(view):
         look = looks[place]
@@ -220,7 +227,7 @@ def grey_rows(view: View, looks: Sequence[Outlook]) -> list[Row]:
 
 
 def send_greys(view: View) -> list[Action]:
-    """Add greys where they win most majorities in this round, for as long as any are left; then move the one that gains most."""
+    """Add greys, while any are left, where they win most majorities in this round; then move the one gaining most."""
     table, looks = view.table, view.outlooks()
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - table.card_count, 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""The prospects of each place in Venezia, and the value of a pigeon there, for the policy `greedy`."""
+"""The prospects of each place in Venezia, and the value of a pigeon there, for the `greedy` policy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Outlook:
     Attributes:
         counts: the pigeons there now, by seat; those of `seat` include planned ones.
         sizes: the possible additions by each seat.
-        parts: their probabilities.
+        parts: the probabilities of these additions.
         points: the worth of the majority for each seat; negative for rivals.
         seat: the seat that decides.
     """
@@ -70,7 +70,7 @@ class Outlook:
         return total
 
     def _ahead(self, seat: Seat, end: int, chance: float) -> float:
-        """Return a chance times the chance that all other seats have fewer pigeons."""
+        """Return `chance` times the probability that every rival except `seat` has fewer than `end` pigeons."""
         for other in range(len(self.counts)):
             if other not in (seat, self.seat):
                 fewer, sizes, parts = 0.0, self.sizes[other], self.parts[other]
@@ -96,11 +96,11 @@ class Outlook:
         return found
 
     def gains(self, most: int, liking: float = 0.0) -> Row:
-        """Return the gains of those numbers of further pigeons, up to `most`, that are useful because they reach or pass a rival.
+        """Return the gains from adding useful numbers of pigeons, up to `most`: numbers that reach or pass a rival.
 
         Args:
-            most: the largest number.
-            liking: the additional points for any pigeons at all.
+            most: the largest number of pigeons to add.
+            liking: the additional points for adding any pigeons at all.
         """
         ends: set[int] = set()
         for seat in range(len(self.counts)):
@@ -115,7 +115,7 @@ class Outlook:
 
 
 class Row:
-    """Numbers of pigeons for one card, ascending, each with its gain."""
+    """Possible numbers of pigeons on one card, in ascending order, each with its gain."""
 
     def __init__(self, count: int, gain: float) -> None:
         self.counts = [count]
@@ -160,7 +160,7 @@ class View:
         return self.outlooks_with(mine)
 
     def outlooks_with(self, mine: Sequence[int]) -> list[Outlook]:
-        """Return the outlook of every place, with the seat's pigeons to come (`mine`)."""
+        """Return the outlook of every place, including the seat's own pigeons that will arrive (`mine`)."""
         if not self._additions:
             self._additions = [Additions(self, seat) for seat in range(self.seats)]
             self._points = [self._points_in(place) for place in range(_PLACES)]
@@ -225,7 +225,7 @@ class Additions:
         self.parts.append([part] * len(piles) + [1.0 - none])
 
     def _reinforce(self, nest: int) -> None:
-        """Double the sizes of the last place: each without and with the newborn."""
+        """Replace each possible addition in the last place with two: one without the newborn, and one with them."""
         sizes, parts = self.sizes.pop(), self.parts.pop()
         both_sizes: list[int] = []
         both_parts: list[float] = []

@@ -1,4 +1,4 @@
-"""Placing and moving on Venezia's Piazza, for the policy `greedy` (RULES.md, Z3.3, Z5, Z6)."""
+"""Placing and moving on Venezia's Piazza, for the `greedy` policy (RULES.md, Z3.3, Z5, Z6)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Ground:
 
 @cache
 def ground_of(grid: Grid, diagonal: bool) -> Ground:
-    """Return the squares of a grid, with diagonal captures or without."""
+    """Return the squares of a grid, with or without diagonal captures."""
     return Ground(grid, diagonal)
 
 
@@ -149,12 +149,12 @@ class Mover:
             unmoved.discard(self._start)
 
     def plan_on(self) -> list[Action]:
-        """Continue a chain of jumps if that gains; otherwise stop."""
+        """Continue a chain of jumps if that gains anything; otherwise, stop."""
         self._try(self._chain[-1])
         return [act.STOP] if self._end == NONE else self._way()
 
     def _try(self, start: int) -> None:
-        """Find the best end for a pigeon, and store it if it is the best so far."""
+        """Find the best end of a pigeon's move, and store it if it is the best so far."""
         now, here = self._captured(), self._standing(start)
         parents = [NONE] * _SQUARES
         for end in self._ends(start, parents):

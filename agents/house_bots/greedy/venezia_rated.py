@@ -16,7 +16,7 @@ from referee.games.venezia.observing import restore
 from referee.games.venezia.state import VeneziaState
 
 SHUNNED = -1000.0
-"""The liking of a place that a plan must not use, in points."""
+"""The liking for a place that a plan must not use, in points."""
 
 
 def rated_rows(
@@ -42,7 +42,10 @@ def rated_rows(
 
 
 def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the best plan, the best one without each of its places, and the best with each other card, each after its points."""
+    """Return the best plan, the best one without each of its places, and the best one with each other card.
+
+    Each plan is paired with its points.
+    """
     plan = view.table.plans[view.seat]
     gain, pigeons, placed = best_piles(view, plan, ())
     rated = [(gain, row_of_plan(view, pigeons, placed, None))]
@@ -62,7 +65,7 @@ def rated_plans(view: View) -> list[tuple[float, list[Action]]]:
 
 
 def rated_reinforcements(view: View) -> list[tuple[float, list[Action]]]:
-    """Return the useful reinforcements, each after its gain in points compared with leaving the pigeons in the reserve."""
+    """Return the useful reinforcements, each paired with its gain in points over leaving the pigeons in the reserve."""
     gains = gains_at_home(view)
     return [
         (gain - view.in_reserve * count, [act.REINFORCES[count]])

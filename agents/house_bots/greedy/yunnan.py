@@ -1,4 +1,4 @@
-"""A policy for Yunnan that values Merchants, progress and money in victory points, and chooses the largest gain.
+"""A policy for Yunnan that values Merchants, progress and money in victory points and takes the largest gain.
 
 It plans a travel turn as a whole: of all ways to distribute the Merchants with the border passes, it takes the best.
 The value of a progress is the number of points that it adds to the best plan, plus its gains in later turns.
@@ -40,7 +40,7 @@ SISTER: Final = 5.0
 
 
 _STEPS: Final = 1 << 16
-"""The number of possible errors in an estimate."""
+"""The number of different values that an error in an estimate may have."""
 
 
 class GreedyPolicy(RolloutPolicy):
@@ -51,9 +51,9 @@ class GreedyPolicy(RolloutPolicy):
 
         Args:
             setup: the terms of the match.
-            doubt: the largest error in a colour's estimate of a building, in points; without it, no chance is drawn. A
-                rollout draws once, and each turn, colour and building has its own error. Therefore, rollouts with the same
-                chance differ only in the actions played.
+            doubt: the largest error in a colour's estimate of a building, in points; if it is 0, nothing is drawn at
+                random. A rollout draws once, and each turn, colour and building has its own error. Therefore, rollouts
+                with the same chance differ only in the actions played.
         """
         self._ways = ways_of(cast("YunnanBoard", setup.board).bridge_sites)
         self._doubt = doubt
@@ -162,7 +162,7 @@ class Auction:
         self.space = 0
         """The free space of the bank."""
         self.bank = NONE
-        """The points that the bank gains beyond all bids that it excludes; NONE if it is closed."""
+        """The points that the bank gains beyond those of all bids that it excludes; NONE if the bank is closed."""
         # A colour with bids does not use the bank, which would take all its Merchants out of the buildings (Y2.6).
         if not view.committed[view.colour] and NOBODY in table.bank:
             self.space = table.bank.index(NOBODY)
@@ -170,7 +170,7 @@ class Auction:
             self.bank = payment * yuan(view.turns) - lost - max(0.0, promised(view, self.gains))
 
     def bidding(self, gain: Gain) -> Action:
-        """Return the action of a bid."""
+        """Return the action that makes a bid."""
         return act.bids(self.spaces)[gain.building][gain.space][self.source]
 
     def banking(self) -> Action:
@@ -179,7 +179,7 @@ class Auction:
 
 
 def cheapest(prospect: Prospect, sources: list[int]) -> int:
-    """Return the source where a Merchant is worth least."""
+    """Return the source whose Merchant is worth least."""
     chosen, most = sources[0], NONE
     for source in sources if len(sources) > 1 else []:
         points = prospect.best(prospect.own.with_merchant(source, -1))
@@ -189,7 +189,7 @@ def cheapest(prospect: Prospect, sources: list[int]) -> int:
 
 
 def best_of(gains: list[Gain]) -> Gain | None:
-    """Return the bid with the largest gain."""
+    """Return the bid with the largest gain, or None if there are no bids."""
     chosen, most = None, NONE
     for gain in gains:
         if gain.points > most:
@@ -202,7 +202,7 @@ def bids(view: View, left: Prospect, lost: float) -> list[Gain]:
 
     Args:
         view: the decision.
-        left: the colour without the Merchant that bids.
+        left: the bidding colour's prospect without the Merchant that makes the bid.
         lost: the points that the Merchant would be worth elsewhere.
     """
     table, colour, values = view.table, view.colour, view.board.bid_spaces
@@ -296,7 +296,7 @@ def convert(view: View) -> Action:
 
 
 def needed(view: View) -> int:
-    """Return the money that is probably well spent in the next auction."""
+    """Return the amount of money that will probably be well spent in the next auction."""
     table = view.table
     own, influence = standing(view)
     left = Prospect(view, own, influence, max(0.0, view.turns - 1))

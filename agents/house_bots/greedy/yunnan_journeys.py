@@ -1,7 +1,7 @@
-"""The value of a colour's journeys (Y5), from the best way to distribute its Merchants with its border passes.
+"""The value of a colour's journeys (Y5), based on the best way to distribute its Merchants with its border passes.
 
-Counts by province are packed into an integer, four bits each, beginning with Pu'er. Therefore, plans are made by additions, and
-known results can be looked up, which allows the search to make many thousands of plans per second.
+Counts by province are packed into an integer, four bits each, beginning with Pu'er. Therefore, integers are added to
+make plans, and known results can be looked up. This allows the search to make many thousands of plans per second.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from referee.games.yunnan.routes import routes_of
 BITS: Final = 4
 """The number of bits of a count; no board has more than 10 Merchants of a colour."""
 MOST: Final = (1 << BITS) - 1
-"""The highest count."""
+"""The highest count that can be packed."""
 MANY: Final = 6
 """The number of provinces."""
 NONE: Final = -1e9
@@ -23,7 +23,7 @@ NONE: Final = -1e9
 _MAX_SPREADS: Final = 1 << 14
 
 Sites = tuple[tuple[Province, Province], ...]
-"""The provinces that each bridge site joins."""
+"""The two provinces that each bridge site joins."""
 
 
 def packed(counts: list[int]) -> int:
@@ -53,11 +53,11 @@ class Own:
 
     def __init__(self, unmoved: int, fixed: int, posts: int, bridges: int, horse: int, passes: int) -> None:
         self.unmoved = unmoved
-        """Merchants that can make a journey, packed."""
+        """The packed counts of Merchants that can still make a journey."""
         self.fixed = fixed
-        """Merchants that have made their journey, packed."""
+        """The packed counts of Merchants that have already made their journey."""
         self.posts = posts
-        """Posts, packed."""
+        """The packed counts of Posts."""
         self.bridges = bridges
         """The sites of the colour's bridges, as bits."""
         self.horse = horse
@@ -86,13 +86,13 @@ class Own:
         return other
 
     def with_post(self, province: int) -> Own:
-        """Return the data with one more Post."""
+        """Return the data with one more Post in a province."""
         other = self.copy()
         other.posts += one(province)
         return other
 
     def with_bridge(self, site: int) -> Own:
-        """Return the data with one more Bridge."""
+        """Return the data with one more Bridge, at the given site."""
         other = self.copy()
         other.bridges |= 1 << site
         return other
@@ -131,7 +131,7 @@ class Ways:
         return self._rated(own, scale)[0]
 
     def best_spread(self, own: Own, scale: Scale) -> int:
-        """Return the Merchants that can make a journey, packed by their provinces in the best plan."""
+        """Return where the best plan puts the Merchants that can make a journey, as packed counts by province."""
         return self._rated(own, scale)[1]
 
     def _rated(self, own: Own, scale: Scale) -> tuple[float, int]:
@@ -184,7 +184,7 @@ class Ways:
 
 
 def _on_routes(spread: int, fixed: int, worth: list[float]) -> float:
-    """Return the points of Merchants if all of them have a route."""
+    """Return the points for Merchants if all of them have a route."""
     counts, points = spread + fixed, 0.0
     for province in range(MANY):
         points += worth[province << BITS | counts & MOST]
@@ -193,7 +193,7 @@ def _on_routes(spread: int, fixed: int, worth: list[float]) -> float:
 
 
 def _cut_off(spread: int, fixed: int, connected: int, scale: Scale) -> float:
-    """Return the points of Merchants if some of them have no route."""
+    """Return the points for Merchants if some of them have no route."""
     counts, points, home = spread + fixed, 0.0, 0
     for province in range(MANY):
         if connected >> province & 1:
@@ -205,7 +205,7 @@ def _cut_off(spread: int, fixed: int, connected: int, scale: Scale) -> float:
 
 
 def _with_posts(points: float, posts: int, connected: int, worth: list[float]) -> float:
-    """Add the points of the Posts that have a route."""
+    """Add the points for the Posts that have a route."""
     for province in range(MANY):
         count = posts & MOST
         if count and connected >> province & 1:

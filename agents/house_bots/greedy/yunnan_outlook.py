@@ -18,11 +18,11 @@ STAYING: Final = 0.5
 STAYING_TURNS: Final = 2.8
 """The maximum number of later turns in which `STAYING` counts."""
 POST_STAYING: Final = 0.7
-"""The worth of a Post in each later turn, as a share of its worth now, because its route may be cut."""
+"""The worth of a Post in each later turn, as a share of its worth now; its route may be cut."""
 GIFT: Final = 2.7
 """Points for a gift within reach."""
 LATER: Final = (4.4, 1.1, 4.1, 2.8, 0.9)
-"""Points from a progress in each later turn, in addition to its gain in this turn, by building."""
+"""The points that one progress yields in each later turn, in addition to its gain in this turn, by building."""
 LAST_YUAN: Final = 1 / 3
 """Points for a Yuan that no later auction can spend (section 6)."""
 EARNED: Final = 0.4
@@ -34,7 +34,7 @@ GIFTS_IN_TURN: Final = 3.0
 
 
 class View:
-    """The data for a decision of the colour to act."""
+    """The data for a decision by the colour that is to act."""
 
     def __init__(self, table: Table, ways: Ways) -> None:
         self.table = table
@@ -109,7 +109,7 @@ def scale_of(view: View, influence: int, turns: float) -> Scale:
 
 
 def add_gifts(view: View, influence: int, province: int, merchants: list[float]) -> None:
-    """Add the points for a colour's gifts in a province if the other colours' Merchants stay where they are (Y7)."""
+    """Add the points for a colour's gifts in a province, if no other colour's Merchants move (Y7)."""
     table = view.table
     left = table.gifts[province]
     before: list[int] = []
@@ -140,7 +140,10 @@ def add_gifts(view: View, influence: int, province: int, merchants: list[float])
 
 
 def standing(view: View) -> tuple[Own, int]:
-    """Return a colour and its influence before its travel turn, if it wins all its bids and has its whole reserve in Pu'er."""
+    """Return a colour's data and influence before its travel turn.
+
+    They assume that the colour wins all its bids and has its whole reserve in Pu'er.
+    """
     table, colour = view.table, view.colour
     won = [int(colour in row) for row in table.bids]
     own = Own(
@@ -227,7 +230,7 @@ def bridge_sites(ways: Ways, own: Own) -> list[int]:
 
 
 def teahouse_site(view: View, horse: int) -> int:
-    """Return the best province for a Teahouse: far from Pu'er, where the inspector goes (Y6.1); 0 if there is none."""
+    """Return the best province for a Teahouse: far from Pu'er, because the inspector goes far (Y6.1); 0 for none."""
     for province in range(horse, 0, -1):
         if view.board.teahouse_space[province] and view.table.teahouse[province] == NOBODY:
             return province

@@ -33,7 +33,7 @@ def rated_rows(setup: Setup, seen: Observation, actions: Sequence[Action]) -> li
 
 
 def rated_bids(view: View) -> list[tuple[float, list[Action]]]:
-    """Return each bid, the bank, and the market or a pass, each after its points."""
+    """Return each bid, the bank, and the market or a pass, each paired with its points."""
     rated: list[tuple[float, list[Action]]] = [(0.0, [without_bid(view)])]
     sources = rules.sources(view.table, view.colour)
     if not sources or view.table.banked >> view.colour & 1:

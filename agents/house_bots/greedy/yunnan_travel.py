@@ -13,7 +13,7 @@ from referee.games.yunnan.names import Province, Structure
 from referee.games.yunnan.table import Table
 
 LEADING: Final = 0.1
-"""The harm of a displacement that is added for each point of the victim's seat."""
+"""The harm attributed to a displacement for each point of the victim's seat."""
 
 
 class Journeys:
@@ -37,7 +37,7 @@ class Journeys:
         return [colour for colour in self.weaker if province and self.merchants[colour][province]]
 
     def move(self, start: int, end: int) -> None:
-        """Plan a journey, and the displacement after it."""
+        """Plan a journey, and the displacement after it if there is one."""
         self.plan.append(act.MOVES[start][end])
         if self.targets(end):
             self.displace(end)
@@ -146,7 +146,7 @@ def farthest_first(counts: int) -> list[int]:
 
 
 def _search(before: list[int], after: list[int], distances: list[list[int]], passes: int) -> list[int] | None:
-    """Return an end for each start, so that the journeys take at most `passes` in total; None if that is impossible."""
+    """Return ends for the starts such that the journeys take at most `passes` in total; None if that is impossible."""
     if not before:
         return []
     row = distances[before[0]]

@@ -1,4 +1,7 @@
-"""The house bot `search` looks ahead: it tries rows of actions in rollouts. Each game has a recipe, a module named after it."""
+"""The house bot `search`, which looks ahead by trying rows of actions in rollouts.
+
+Each game's recipe is a module named after the game.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ SECONDS = 0.1
 """The default processor time for a decision, in seconds."""
 MIN_SECONDS, MAX_SECONDS, MAX_ROLLOUTS = 0.001, 3600, 10**9
 BUDGET_SHARE = 0.5
-"""The largest share of a decision's time that a search takes. A loaded machine can delay everything else."""
+"""The largest share of a decision's time that a search takes. The rest allows for delays on a loaded machine."""
 BANK_SHARE = 1 / 12
 """The largest share of the time bank that a search takes."""
 
@@ -92,7 +95,7 @@ class SearchBot(HouseBot):
         """Read `seconds`, `rollouts` and `seed`.
 
         Raises:
-            ValueError: if there is another option, or a value is out of range.
+            ValueError: if there is another option, a value is out of range, or both `seconds` and `rollouts` are given.
         """
         found: dict[str, Any] = {}
         for name, text in options.items():

@@ -1,7 +1,8 @@
-"""The search in Cargo Noir compares whole rows, by greedy play to a horizon and a value made of greedy's own estimates.
+"""The search in Cargo Noir compares whole rows of actions.
 
-A single action is hard to judge, because a ship needs its stake, and a set needs all its kinds. Therefore, each candidate is a
-row that differs from greedy's own by one change.
+Each row is followed by greedy play up to a horizon, where a value made of greedy's own estimates rates the position. A
+single action is hard to judge, because a ship needs its stake, and a set needs all its kinds. Therefore, each candidate
+is a row that differs from greedy's own by one change.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from referee.games.cargo_noir.table import Table
 STAGES: Final = 3
 """The number of turns in a rollout, counting the current one."""
 LONG_SAMPLES: Final = 40
-"""The number of samples from which rollouts continue to the end (`Recipe.long_samples`). The value misjudges small differences."""
+"""The number of samples that the budget must allow for rollouts to continue to the end (`Recipe.long_samples`).
+
+Such rollouts do not depend on the value, which misjudges small differences.
+"""
 MARGIN: Final = 1.5
 """The number of standard errors by which a row must be better than greedy's."""
 DEALS: Final = 5
@@ -40,7 +44,7 @@ _P1, _P2, _P2_DIFF, _P2_DISCARD, _P3, _STAKE, _OVER = Phase
 
 
 class CargoNoirRecipe(Recipe):
-    """The recipe for the terms of one match."""
+    """The recipe for Cargo Noir, for the terms of one match."""
 
     def __init__(self, setup: Setup) -> None:
         policy = CargoNoirPolicy(setup)
@@ -80,7 +84,7 @@ class CargoNoirRecipe(Recipe):
 
 
 def answers(table: Table) -> list[list[Action]]:
-    """Return rows that each answer one bid, by a withdrawal or a raise. Greedy answers the other bids afterwards."""
+    """Return rows that each answer one bid, with a withdrawal or a raise. Greedy answers the other bids afterwards."""
     seat = table.seat
     rows: list[list[Action]] = []
     for port in table.open_ports:
@@ -95,7 +99,7 @@ def answers(table: Table) -> list[list[Action]]:
 
 
 def trades(worths: Worths, table: Table) -> list[list[Action]]:
-    """Return a draw, and the best swaps by greedy's estimates."""
+    """Return a draw, and the best swaps according to greedy's estimates."""
     worth = worths.goods(table, table.seat, table.last_turn - table.turn)
     rows: list[list[Action]] = [[act.BM_DRAW]]
     best = ranked_swaps(worth, table.goods[table.seat], table.market)[:SWAPS]
@@ -137,7 +141,7 @@ def _without(stakes: dict[int, int], port: int) -> dict[int, int]:
 
 
 def _with_another_stake(table: Table, fleet: Fleet, port: int, coins: int) -> list[list[Action]]:
-    """Return a fleet with other stakes in a port, some of which add coins that the fleet leaves in the safe."""
+    """Return variants of a fleet with another stake in one port, some with coins that the fleet leaves in the safe."""
     stake, lowest = fleet.stakes[port], max(table.board.min_stake, max(table.stacks[port]) + 1)
     rows: list[list[Action]] = []
     for other in (lowest, stake - 1, stake + 1, stake + 3):

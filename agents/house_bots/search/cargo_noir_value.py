@@ -12,7 +12,10 @@ from referee.games.cargo_noir.scoring import score
 from referee.games.cargo_noir.table import Table
 
 FEATURES = ("score", "goods", "stakes", "coins", "ships", "warehouses", "syndicates")
-"""A seat's points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards."""
+"""The features of a seat.
+
+They are its points, the worth of its goods, the goods that its stakes promise, the worth of its coins, and its cards.
+"""
 
 ROWS = ("at_the_end", "for_ten_turns")
 """The rows of weights: the weights at the end of the match, and the amounts added to them for every ten remaining turns."""
@@ -53,7 +56,7 @@ def features(worths: Worths, table: Table, seat: Seat) -> list[float]:
 
 
 class Value:
-    """The value of positions of one match."""
+    """The value of positions in one match."""
 
     def __init__(self, worths: Worths, seats: int) -> None:
         self._worths = worths

@@ -38,7 +38,7 @@ class Timed(RolloutPolicy):
 
 
 class Search:
-    """One search, at one decision.
+    """One search, for one decision.
 
     Attributes:
         rollouts: the number of rollouts so far.
@@ -117,7 +117,11 @@ class Search:
         return self._go_deeper(results, ended)
 
     def _goes_long(self, share: float) -> bool:
-        """Prepare a long search if the budget allows it, given the share that the first samples took."""
+        """Prepare a long search if the budget allows one, and return whether the search must begin again.
+
+        Args:
+            share: the share of the budget that the first samples took.
+        """
         recipe = self._recipe
         if self._is_long or share * recipe.long_samples > FIRST_SAMPLES:
             return False

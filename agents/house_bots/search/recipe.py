@@ -1,4 +1,7 @@
-"""The part of a search that differs by game: the candidates, and the policy, length and final value of rollouts."""
+"""The part of a search that differs from game to game.
+
+It consists of the candidates, and the policy, length and final value of rollouts.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,16 @@ class Recipe(ABC):
         policy: the policy for every seat in rollouts.
         margin: the number of standard errors by which a candidate must be better than the first one to replace it.
         min_samples: the minimum number of samples in which a candidate must have been played to replace the first one.
-        long_samples: if the budget allows this number of samples of each candidate, at the usual length, the search is long: it
-        begins again, with long rollouts and more candidates. Long rollouts vary more, and depend less on the value.
+        long_samples: the number of samples of each candidate, at the usual length, that the budget must allow for a
+            long search. Such a search begins again, with long rollouts and more candidates. Long rollouts vary more,
+            and depend less on the value.
         long_stages: the number of stages in a long rollout, counting the current one.
-        has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has a different hidden state.
+        has_secrets: whether anything that matters to a rollout is hidden; if so, each sample has a different hidden
+            state.
         win: the points added to the value for beating all rivals, if a rollout reaches the end of the match; each rival
             beaten counts for an equal share.
-        is_late: a function that returns whether the time of the decision is over. A slow search for candidates stops then.
+        is_late: a function that returns whether the time of the decision is over. A slow search for candidates stops
+            then.
     """
 
     def __init__(self, setup: Setup, policy: RolloutPolicy) -> None:
@@ -54,7 +60,7 @@ class Recipe(ABC):
 
     @abstractmethod
     def stages(self, state: State) -> int:
-        """Return the number of stages in a rollout from a state, counting the current one; `TO_THE_END` for all."""
+        """Return the number of stages in a rollout from a state, counting the current one, or `TO_THE_END`."""
 
     @abstractmethod
     def candidates(self, state: State, seat: Seat) -> list[Sequence[Action]]:
@@ -70,7 +76,7 @@ class Recipe(ABC):
 
 
 class Variant(Recipe):
-    """A recipe that behaves like another one; subclasses change a part of it.
+    """A recipe that behaves like another recipe; subclasses change a part of it.
 
     Attributes:
         own: the other recipe.
@@ -104,7 +110,7 @@ class Variant(Recipe):
 
 
 def distinct(rows: Sequence[Sequence[Action]]) -> list[Sequence[Action]]:
-    """Return the rows without repetitions."""
+    """Return the rows without duplicates."""
     known: dict[tuple[Action, ...], Sequence[Action]] = {}
     for row in rows:
         known.setdefault(tuple(row), row)

@@ -1,4 +1,7 @@
-"""The search in Valparaíso compares greedy's row with the next best plans and uses of greedy's search, in rollouts to the end."""
+"""The search in Valparaíso compares greedy's row with other rows, in rollouts to the end of the match.
+
+The other rows are the next best plans and card uses that greedy's search finds.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +22,22 @@ from referee.games.valparaiso.table import Table
 PLANS, USES, WIDTH = 6, 4, 18
 """The maximum numbers of plans and of uses of a card to compare, and the number of states kept in the search for them."""
 LONG_PLANS, LONG_USES, LONG_WIDTH = 14, 8, 36
-"""The same numbers in a long search."""
+"""The values of `PLANS`, `USES` and `WIDTH` for a long search."""
 LONG_SAMPLES: Final = 30
-"""The number of samples from which more rows are compared (`Recipe.long_samples`)."""
+"""The number of samples that the budget must allow for more rows to be compared (`Recipe.long_samples`)."""
 DOUBT: Final = 0.2
-"""The largest relative error of an estimate in rollouts. Without errors, rollouts would differ only by the pile, and a
-margin in standard errors would be too small."""
+"""The largest relative error of an estimate in rollouts.
+
+Without errors, rollouts would differ only in the pile, and a margin in standard errors would be too small.
+"""
 MARGIN: Final = 1.0
 """The number of standard errors by which a candidate must be better than the first row."""
 MIN_SAMPLES: Final = 8
-"""The minimum number of samples to replace the first row, because with fewer, standard errors are not known well enough."""
+"""The minimum number of samples for replacing the first row; with fewer, standard errors are too uncertain."""
 
 
 class ValparaisoRecipe(Recipe):
-    """The search in Valparaíso."""
+    """The recipe for Valparaíso."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup, ValparaisoPolicy(factors(setup.seats), DOUBT))
@@ -79,7 +84,7 @@ class ValparaisoRecipe(Recipe):
 
     @override
     def value(self, state: State) -> list[float]:
-        """Return the final points, or the worth of the table for each seat at the start of a round."""
+        """Return each seat's final points, or the worth of the table for each seat at the start of a round."""
         if state.is_over():
             return [float(score) for score in state.scores()]
         views = [self._view(state, seat, ()) for seat in range(self.setup.seats)]

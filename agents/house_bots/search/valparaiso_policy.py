@@ -1,4 +1,4 @@
-"""The policy of Valparaíso's rollouts. It plans with a narrow search, then uses the cards in the planned order."""
+"""The policy for Valparaíso's rollouts. It plans with a narrow search, then uses the cards in the planned order."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from referee.games.valparaiso.names import Effect, Mode, Phase
 from referee.games.valparaiso.table import Table
 
 WIDTH, LOADS, SPREADS = 1, 2, 3
-"""The number of states that the search for a plan keeps, and the numbers of ways to load and to move that it tries."""
+"""The numbers of states kept, of ways to load the ship, and of ways to move merchants in the search for a plan."""
 STEPS: Final = 1 << 10
-"""The number of possible errors, from the smallest to the largest."""
+"""The number of equally spaced values that an error may take, from the smallest to the largest."""
 _PLAN: Final = Phase.PLAN
 _USE: Final = Phase.USE
 _TRADE: Final = Effect.TRADE
@@ -31,13 +31,13 @@ _SET_UP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 
 
 class ValparaisoPolicy(RolloutPolicy):
-    """A fast policy for all seats. If there is a doubt, each seat has its own estimates in each rollout."""
+    """A fast policy for all seats. If the doubt is not 0, each seat has its own estimates in each rollout."""
 
     def __init__(self, factors: Sequence[float] = (), doubt: float = 0.0) -> None:
         """Make a policy.
 
         Args:
-            factors: a factor for each of the estimates, in the order of `NAMES`; empty for none.
+            factors: a factor for each of the estimates, in the order of `NAMES`; empty to leave them unchanged.
             doubt: the largest relative error of an estimate; if it is 0, nothing is drawn.
         """
         self._factors = list(factors) or [1.0] * len(NAMES)
@@ -69,7 +69,7 @@ class ValparaisoPolicy(RolloutPolicy):
         return go_on(view)
 
     def _doubted(self, state: State, chance: Chance) -> list[Estimates]:
-        """Return each seat's estimates in a rollout, drawn at its first decision."""
+        """Return each seat's estimates in a rollout, drawn at the rollout's first decision."""
         if chance is not self._chance:  # each rollout has its own chance object
             self._chance = chance
             stream = chance.stream("policy")

@@ -1,4 +1,4 @@
-"""Read the fitted values of positions: `<game>.toml` beside the recipes, which `make values` writes."""
+"""Read the fitted values of positions from `<game>.toml`, which `make values` writes beside the recipes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = files("house_bots.search")
 
 
 class BadValues(DoganaError):
-    """A file of values cannot be used; the text names it, and gives the reason and the remedy."""
+    """A file of values cannot be used; the text names the file, and gives the reason and the remedy."""
 
 
 def read_values(

@@ -18,16 +18,16 @@ from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
 
 PLANS = 16
-"""The number of plans to compare that have other likings of places."""
+"""The number of plans to compare that are made with random likings for places."""
 LIKING = (0.0, 0.0, 1.0, 2.5)
-"""The possible likings of a place, in points; each of the `PLANS` plans draws one for each place."""
+"""The possible likings for a place, in points; each of the `PLANS` plans draws one for each place."""
 
 LONG_SAMPLES = 100
-"""The number of samples from which rollouts continue to the end of the next round (`Recipe.long_samples`)."""
+"""The number of samples that the budget must allow for rollouts to end with the next round (`Recipe.long_samples`)."""
 
 
 class VeneziaRecipe(Recipe):
-    """The recipe of Venezia."""
+    """The recipe for Venezia."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup, GreedyPolicy())
@@ -59,7 +59,7 @@ class VeneziaRecipe(Recipe):
 def plans(
     table: VeneziaState, seat: Seat, row: Sequence[Action], is_late: Callable[[], bool]
 ) -> list[Sequence[Action]]:
-    """Return variants of a plan: with each action card, and, until the time is over, with other likings of places."""
+    """Return variants of a plan: with each action card, and, until the time is over, with random likings for places."""
     found: list[Sequence[Action]] = []
     for at in range(len(row)):
         if isinstance(row[at], act.Card):

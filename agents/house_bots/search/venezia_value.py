@@ -11,7 +11,11 @@ from referee.games.venezia.scoring import majority
 from referee.games.venezia.table import NONE, Table
 
 FEATURES = ("held", "lead", "reserve", "piazza", "cemetery", "hand", "supply", "island")
-"""Points of the majorities held; pigeons ahead in the districts; pigeons by place; action cards; a lead in San Giorgio."""
+"""The features of a seat.
+
+They are the points for the majorities held, the pigeons ahead in the districts, the pigeons by place, the action cards,
+and a lead in San Giorgio.
+"""
 ROWS = ("left1", "left2", "left3")
 """The rows of weights, by the number of remaining rounds; the last row also applies to more rounds."""
 MOST_LEFT = len(ROWS)

@@ -21,9 +21,11 @@ from referee.games.yunnan.table import Table
 from referee.kit.chance import FastChance
 
 DOUBT = 1.0
-"""The largest error of a colour's estimate of a building in rollouts, in points. With 0, all rollouts of a candidate are the
-same, so more time finds nothing more; with 3, `search` won fewer first places against `greedy` (11 of 15 at three seats
-instead of all 15)."""
+"""The largest error in a colour's estimate of a building in rollouts, in points.
+
+With 0, all rollouts of a candidate are the same, so more time finds nothing more; with 3, `search` won fewer first
+places against `greedy` (11 of 15 at three seats instead of all 15).
+"""
 MARGIN = 0.5
 """The number of standard errors by which a candidate must be better than greedy's row."""
 CONVERSIONS: Final = 10
@@ -32,7 +34,7 @@ CONVERSIONS: Final = 10
 
 @mypyc_attr(native_class=False)
 class YunnanRecipe(Recipe):
-    """The recipe of Yunnan, for one setup."""
+    """The recipe for Yunnan, for one setup."""
 
     def __init__(self, setup: Setup) -> None:
         super().__init__(setup, GreedyPolicy(setup, DOUBT))

@@ -12,7 +12,10 @@ from dogana.sdk import Decision, play
 
 
 def choose(decision: Decision) -> int:
-    """Return the index of the action with the most points. Ties are broken at random, also in games without points."""
+    """Return the index of the action with the most points.
+
+    Chance decides between equals, and in games without points.
+    """
     points = POINTS.get(decision.match.game)
     if points is None or decision.rejection is not None:  # an unknown game, or an answer that was refused
         return random.randrange(decision.action_count)
@@ -25,7 +28,7 @@ def choose(decision: Decision) -> int:
 
 
 def cargo_noir(decision: Decision, action: cn.Action) -> float:
-    """Collect goods, hand in large sets of one kind, buy the dearest card, send ships where many goods lie."""
+    """Collect goods, hand in large sets of one kind, buy the dearest card, and send ships where many goods lie."""
     seen: cn.Observation = decision.observation
     me, is_last = seen.seats[decision.seat], seen.turn == seen.last_turn
     match action.WhichOneof("kind"):

@@ -36,7 +36,7 @@ const POINTS: Record<string, (decision: Decision) => number[]> = {
 // The points of an action in each game: a few simple rules to begin with. The game's RULES.md explains the actions;
 // its file in proto/dogana/games/ describes each field of an action or an observation.
 
-/** Collect goods, hand in large sets of one kind, buy the dearest card, send ships where many goods lie. */
+/** Collect goods, hand in large sets of one kind, buy the dearest card, and send ships where many goods lie. */
 function cargoNoir(seat: number, seen: cn.Observation, { kind: action }: cn.Action): number {
   const me = seen.seats[seat];
   const isLast = seen.turn === seen.lastTurn;

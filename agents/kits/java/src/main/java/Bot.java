@@ -59,7 +59,7 @@ public final class Bot {
   // The points of an action in each game: a few simple rules to begin with. The game's RULES.md explains the actions;
   // its file in proto/dogana/games/ describes each field of an action or an observation.
 
-  /** Collect goods, hand in large sets of one kind, buy the dearest card, send ships where many goods lie. */
+  /** Collect goods, hand in large sets of one kind, buy the dearest card, and send ships where many goods lie. */
   private static double cargoNoir(int seat, CargoNoir.Observation seen, CargoNoir.Action action) {
     CargoNoir.SeatView me = seen.getSeats(seat);
     boolean isLast = seen.getTurn() == seen.getLastTurn();
