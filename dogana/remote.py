@@ -1,4 +1,4 @@
-"""The call from a bot that the referee has not started: over TCP, with the gRPC library, optionally encrypted.
+"""The call to the referee by a bot that it has not started: over TCP, with the gRPC library, optionally encrypted.
 
 `sdk.py` imports this only if needed: the import takes longer than everything else that a small bot does before its
 first answer.

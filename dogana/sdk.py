@@ -83,7 +83,7 @@ class MatchInfo:
 
     @cached_property
     def board(self) -> dict[str, Any]:
-        """The printed numbers of the game, as nested dictionaries (its board.toml)."""
+        """The numbers printed on the game (its board.toml), as nested dictionaries."""
         return {key: _plain(value) for key, value in self.welcome.board.fields.items()}
 
     @cached_property
@@ -107,7 +107,7 @@ class Decision:
         action_count: the number of legal actions.
         dropped: the reason why the rest of the last answer with several actions was not played; empty if all of it was.
         rejection: the refusal of the previous answer to this same decision, or None.
-        is_known_withdrawn: whether `withdrawn` has found the decision withdrawn; no answer is sent then.
+        is_known_withdrawn: whether `withdrawn` has found that the decision is withdrawn; if so, no answer is sent.
         message: the question as the referee sent it.
     """
 
@@ -135,18 +135,18 @@ class Decision:
 
     @cached_property
     def observation(self) -> Any:
-        """The part of the state that this seat may know: the game's message `Observation`."""
+        """The part of the state that this seat may know: the game's `Observation` message."""
         return self.match.messages.Observation.FromString(self.message.observation.value)
 
     @cached_property
     def actions(self) -> Sequence[Any]:
-        """The legal actions: the game's messages `Action`."""
+        """The legal actions: the game's `Action` messages."""
         actions: Sequence[Any] = self.match.messages.ActionList.FromString(self.message.actions.value).actions
         return actions
 
     @cached_property
     def played(self) -> list[tuple[int, Any]]:
-        """The actions since this seat's last decision, without those hidden from it, as pairs (seat, `Action`)."""
+        """The actions since this seat's last decision, without those hidden from it, as (seat, `Action`) pairs."""
         actions = self.match.messages.ActionList.FromString(self.message.played.actions.value).actions
         return list(zip(self.message.played.seats, actions, strict=True))
 
@@ -225,12 +225,13 @@ def play(
         token: the seat's token; None for DOGANA_TOKEN.
         ca: the certificate of the referee's authority (PEM) for an encrypted connection; None for DOGANA_CA. The
             connection is unencrypted if neither is set.
-        labels: whether each legal action comes with a text.
+        labels: whether each legal action comes with a text label.
         on_start: a function called once before the first decision.
         on_end: a function called once with the result.
 
     A bot that has joined over TCP and loses the connection tries to reconnect, for about ten minutes; the referee then
-    repeats the question that the bot has not answered. A bot that the referee has started, at a `unix:` address, exits instead.
+    repeats the question that the bot has not answered. A bot that the referee has started, at a `unix:` address, exits
+    instead.
 
     `choose`, `on_start` and `on_end` run in the calling thread. An error is printed as one line on standard error, and
     the process exits with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the
@@ -326,9 +327,12 @@ class _Stream:
         self._address = address
         self._unread: deque[pb.RefereeMessage] = deque()
         self.reading = threading.Lock()
-        """Held by the reading thread: `choose` may check for messages in several threads, even in one that outlives the call."""
+        """The lock that the reading thread holds.
+
+        `choose` may check for messages in several threads, even in one that outlives the call.
+        """
         self.has_ended = False
-        """True if no more messages will come: a check has found the end, or the stream is closed."""
+        """True if no more messages will come, because a check has found the end or the stream is closed."""
         self._call: started.SocketCall | remote.RemoteCall
         try:
             if address.startswith(_LOCAL):

@@ -1,4 +1,4 @@
-"""The call from a bot that the referee has started, using gRPC over a Unix domain socket without the gRPC library.
+"""The call to the referee by a bot that it has started: gRPC over a Unix domain socket, without the gRPC library.
 
 Importing that library takes longer than everything else that a small bot does before its first answer, and its threads
 take more time for each question than the bot does. A single call on one connection that nobody can cut needs only a
@@ -16,11 +16,11 @@ from contextlib import suppress
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _DATA, _HEADERS, _RST_STREAM, _SETTINGS, _PING, _GOAWAY, _WINDOW_UPDATE, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-"""Types of frames (RFC 9113, 6)."""
+"""The types of frames (RFC 9113, 6)."""
 _ACK = _END_STREAM = 0x1
 _END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
 _HEADER_TABLE_SIZE, _ENABLE_PUSH, _INITIAL_WINDOW_SIZE, _MAX_FRAME_SIZE = 1, 2, 4, 5
-"""Settings (RFC 9113, 6.5.2)."""
+"""The identifiers of settings (RFC 9113, 6.5.2)."""
 _WINDOW = 65_535
 """The number of bytes that may be in flight before the peer makes room again, unless the peer sets another value."""
 _CHUNK = 65_536
@@ -49,7 +49,7 @@ class CallEnded(Exception):
 
 
 class SocketCall:
-    """A bidirectional call."""
+    """A bidirectional call over a Unix domain socket."""
 
     def __init__(self, path: str, method: str) -> None:
         """Connect to the socket at `path`, and call `method`, such as `/dogana.v1.Referee/Play`.

@@ -4,7 +4,8 @@ python proto/check.py              report every problem, one line each; exit wit
 python proto/check.py --write      format the .proto files, and write the protocol pages from their comments
 python proto/check.py --release    make the current messages the baseline for later compatibility checks
 
-buf does the first two by the rules in `proto/buf.yaml`. The released messages are the image `proto/released.binpb`.
+buf checks style and compatibility under the rules in `proto/buf.yaml`. The released messages are the image
+`proto/released.binpb`.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def buf(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def load(folder: Path) -> FileDescriptorSet:
-    """Compile every .proto file below a folder, comments included; end the program if one does not compile."""
+    """Compile every .proto file below a folder, including comments; end the program if one does not compile."""
     built = buf("build", folder, "--as-file-descriptor-set", "--exclude-imports", "--output", "-")
     if built.returncode != 0:
         sys.exit(f"the .proto files do not compile:\n{built.stderr.decode()}".rstrip())
@@ -231,7 +232,7 @@ class Item(NamedTuple):
 
     Attributes:
         file: the file that contains it.
-        kind: one of these kinds.
+        kind: the kind of the item, one of those above.
         name: its full name.
         described: its descriptor.
         path: its path in the file, as in `SourceCodeInfo.Location.path`.
@@ -345,7 +346,7 @@ def _method(method: Any) -> str:
 
 
 def main(folder: Path = PROTO, released: Path = RELEASED) -> None:
-    """Run the action that the command line names (see above) on the messages in `folder`, whose baseline is `released`."""
+    """Run the action that the command line names on the messages in `folder`, whose baseline is `released`."""
     if sys.argv[1:] == ["--write"]:
         # This comes first, because the pages are written from the formatted comments.
         buf("format", folder, "--write")

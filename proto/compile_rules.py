@@ -30,7 +30,7 @@ PURE = (
 """The name prefixes of modules that stay pure Python, because matches do not run their code, or other modules make their values."""
 
 Group = tuple[list[str], str]
-"""The files of one library, and its name."""
+"""The files of one library, and the library's name."""
 
 
 BOTS = ("agents/house_bots/greedy", "agents/house_bots/search")
@@ -50,7 +50,9 @@ def groups(root: Path) -> list[Group]:
 
 
 def compile_rules(root: Path, games: Sequence[str] = ()) -> None:
-    """Compile below a folder, which becomes the current one. An error ends the process with a message.
+    """Compile the rules and house bots below a folder, which becomes the current folder.
+
+    An error ends the process with a message.
 
     Args:
         root: the folder.

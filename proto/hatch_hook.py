@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Runs `generate.py` and `compile_rules.py`; hatchling looks for a class of this name."""
+    """The build hook that runs `generate.py` and `compile_rules.py`; hatchling looks for a class with this name."""
 
     def dependencies(self) -> list[str]:
         """Return the build requirements for compiled rules, unless the rules are to stay pure Python."""
