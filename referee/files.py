@@ -29,7 +29,7 @@ class AlreadyThere(DoganaError):
 
 
 def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
-    """Check that a command may write to a path from the user, before the command does anything else.
+    """Check that a command may write to a path given by the user, before the command does anything else.
 
     Empty files and folders may be replaced; devices and pipes may be written to.
 
@@ -77,7 +77,7 @@ def make_folder(path: Path) -> None:
     """Make a folder that a user has named, unless it exists.
 
     Raises:
-        OSError: if that fails, with the name and the reason.
+        OSError: if that fails; the error gives the name and the reason.
     """
     if path.exists() and not path.is_dir():
         raise OSError(errno.ENOTDIR, "is a file; name a folder", str(path))
@@ -137,7 +137,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield an unused path for a file that is renamed to `path` once it is complete. Links are followed.
 
     Raises:
-        OSError: if anything fails, with the name; an earlier file of that name stays as it was.
+        OSError: if anything fails; the error gives the name, and an earlier file with that name stays as it was.
     """
     # `replace` would replace a link itself, not the file that the link leads to.
     final = Path(os.path.realpath(path))
@@ -160,7 +160,7 @@ def write_file(path: Path, text: str) -> None:
     must survive a power failure.
 
     Raises:
-        OSError: if that fails, with the name; an earlier file of that name stays as it was.
+        OSError: if that fails; the error gives the name, and an earlier file with that name stays as it was.
     """
     if not path.exists() or path.is_file():
         with replacing(path) as part:
@@ -177,7 +177,7 @@ def write_new(path: Path, text: str) -> None:
 
     Raises:
         FileExistsError: if the name is taken, even by a link.
-        OSError: if the file cannot be written, with the name; no part of it remains.
+        OSError: if the file cannot be written; the error gives the name, and no part of the file remains.
     """
     with path.open("x", encoding="utf-8") as file:
         try:
@@ -202,7 +202,8 @@ def write_private(path: Path, data: bytes) -> None:
     """Write a file that only this user can read, complete and on the disk before it takes its name.
 
     Raises:
-        OSError: if that fails, with the name. An earlier file of that name stays as it was, and so does a device or a pipe.
+        OSError: if that fails; the error gives the name. An earlier file with that name stays as it was, and so does a
+            device or a pipe.
     """
     check_regular(path)  # or root would replace /dev/null with a file
     part = unfinished(path)

@@ -118,11 +118,11 @@ def house_bot(word: str) -> Callable[[Game, Setup, str, Seat], HouseBot]:
 
 
 MAX_BOARD_BYTES = 1024 * 1024
-"""The size limit of a board file."""
+"""The maximum size of a board file."""
 
 
 class BoardFileError(DoganaError):
-    """A board file cannot be read; the text names it and gives the reason."""
+    """A board file cannot be read; the text names the file and gives the reason."""
 
 
 @cache

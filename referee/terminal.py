@@ -24,7 +24,7 @@ def visible(text: str, limit: int | None = None) -> str:
     Line breaks are escaped too, so the result is one line.
 
     Args:
-        text: any text, lone surrogates included.
+        text: any text, including lone surrogates.
         limit: the maximum number of characters of `text`; a longer text is cut and ends with dots.
     """
     # The text is cut before anything is escaped, because the work must not grow with a stranger's text.
@@ -58,7 +58,8 @@ class Remarks(io.TextIOBase):
     """A text stream to standard error that never makes the program wait.
 
     A referee must not stop because nobody reads its standard error. Text that does not fit into the pipe is dropped;
-    when there is room again, a line says how much is missing. Writing never raises: nobody could see the error.
+    when there is room again, a line says how much is missing. Writing never raises an error, because nobody could see
+    it.
     """
 
     def __init__(self, descriptor: int = 2, *, styled: bool = False) -> None:

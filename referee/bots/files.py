@@ -36,7 +36,7 @@ from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 MAX_FILES = 20_000
 """The maximum number of files and links in a bot: enough for a `node_modules` folder or a small virtual environment."""
 MAX_BYTES = 200 * 1024 * 1024
-"""The maximum size of a bot, unpacked."""
+"""The maximum unpacked size of a bot, in bytes."""
 MAX_ENTRIES = 2 * MAX_FILES
 """The maximum number of files, links and folders in an archive or a folder."""
 MAX_DEPTH = 40
@@ -83,13 +83,13 @@ class Artefact:
     """An accepted bot."""
 
     content_hash: str
-    """The SHA-256 of its files, in hexadecimal; also the name of its folder."""
+    """The SHA-256 of the bot's files, in hexadecimal; also the name of the bot's folder."""
     run: tuple[str, ...]
     """The command that starts the bot in its folder."""
     games: tuple[str, ...]
-    """The games it plays."""
+    """The games that the bot plays."""
     language: str
-    """Its programming language, if known; otherwise empty."""
+    """The bot's programming language, if known; otherwise empty."""
     was_there: bool = False
     """True if the same files had been accepted before."""
 
@@ -118,7 +118,7 @@ def take_in(
         versions: the folder of all versions.
         runtimes: folders with runtimes in addition to the usual programs.
         programs: the search path for programs, as in PATH; empty for the usual folders and the runtimes.
-        limits: the limits on its files.
+        limits: the limits on the submission's files.
 
     Raises:
         BadBot: if the submission is something else, breaks a limit, or has an invalid manifest; none of its

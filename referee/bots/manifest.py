@@ -26,7 +26,7 @@ MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
 MAX_LANGUAGE_CHARACTERS = 20
 _LANGUAGES = {"python": "Python", "node": "JavaScript"}
-"""The language of a bot that is run by one of these programs. `java` is missing, because it runs several languages."""
+"""The language of a bot, by the program that runs it. `java` is missing, because it runs several languages."""
 RUNNERS = {
     ".py": ["python"],
     ".pyz": ["python"],
@@ -35,7 +35,7 @@ RUNNERS = {
     ".cjs": ["node"],
     ".jar": ["java", "-jar"],
 }
-"""The interpreters of files that are not programs themselves."""
+"""The interpreters, by extension, of files that are not programs themselves."""
 SOURCES = {
     ".c": ("C", "cc -O2 -o {program} {source}"),
     ".cc": ("C++", "g++ -O2 -o {program} {source}"),
@@ -73,7 +73,7 @@ _ENV_UNCLEAR = ("-C", "--chdir", "-S", "--split-string")
 
 
 def own_environment() -> dict[str, str]:
-    """Return the environment variables of this user's own unconfined bot: the user's, and a search path for programs.
+    """Return the environment variables of this user's own unconfined bot: the user's variables, and a search path.
 
     `python` is the interpreter that runs Dogana, as for a submitted bot. Other programs are looked up in the
     user's PATH first.
@@ -99,9 +99,9 @@ class Manifest:
     run: tuple[str, ...]
     """The command that starts the bot in its folder."""
     games: tuple[str, ...]
-    """The games it plays."""
+    """The games that the bot plays."""
     language: str
-    """Its programming language, from the manifest or the command; empty if unknown."""
+    """The bot's programming language, from the manifest or the command; empty if unknown."""
 
 
 def read_manifest(path: Path, folder: Path, programs: str, program: str = "") -> Manifest:
@@ -159,7 +159,7 @@ def _language_of(program: str) -> str:
 
 
 def _default_run(path: Path, folder: Path, program: str) -> list[str]:
-    """Return the default command of a bot, which runs `program`, the file `bot`, `bot.py` or the like, or the only file.
+    """Return a bot's default command: it runs `program`, or else `bot`, `bot.py` or the like, or else the only file.
 
     Raises:
         NoProgram: if none of these exists.
@@ -287,7 +287,7 @@ def env_words(run: Sequence[str]) -> int:
 
 
 def _script(command: Sequence[str]) -> str:
-    """Return the script in an interpreter's command: the first word after the options; empty if it is no script."""
+    """Return the script in an interpreter's command: the first word after the options; empty if it is not a script."""
     options = [*itertools.takewhile(lambda word: word.startswith("-"), command[1:])]
     script = [*command[1 + len(options) :], ""][0]
     name, *needed = RUNNERS.get(PurePosixPath(script).suffix, [""])

@@ -25,7 +25,7 @@ _RUN = f"import sys; sys.path.insert(0, {_HERE!r}); import supervise; supervise.
 SUPERVISOR = (sys.executable, "-I", "-S", "-c", _RUN)
 """The supervisor's command. It imports the supervisor as a module, which Python compiles only once."""
 FOLDER = "/bot"
-"""The path at which an agent sees its own files, and its working directory."""
+"""The path at which an agent sees its own files, which is also its working directory."""
 NO_PROGRAM = "bwrap: execvp "
 """The prefix of bubblewrap's last message if the box is ready but the agent's program cannot be run."""
 SOCKET = "/run/dogana.sock"
@@ -37,7 +37,7 @@ _GROUP = f"bot:x:{_NOBODY}:\n"
 _FIRST_USER = 1_900_000_000
 """The first user id for agents if root starts them and can become any user. No account has an id this high."""
 _USERS = 1 << 22
-"""The number of these users, one for each possible process."""
+"""The number of user ids for agents, one for each possible process."""
 
 
 class CannotIsolate(DoganaError):
@@ -67,7 +67,7 @@ class Sandbox:
     forgets: bool = True
 
     def losses(self) -> list[str]:
-        """Return the limits that this machine cannot enforce, in words."""
+        """Return, in words, the limits that this machine cannot enforce."""
         return [
             f"{what} (see dogana doctor)"
             for controller, what in (
@@ -100,11 +100,11 @@ class Sandbox:
         Args:
             argv: the program and its arguments; no shell interprets them.
             folder: the agent's files; the agent sees them at `FOLDER`, and runs there.
-            socket: the Unix domain socket of its seat; the agent sees it at `SOCKET`.
+            socket: the Unix domain socket of the agent's seat; the agent sees it at `SOCKET`.
             token: the seat's token, which is only in this agent's environment.
 
         Raises:
-            CannotIsolate: if its control group cannot be made, or the agent could not read its files.
+            CannotIsolate: if the agent's control group cannot be made, or the agent could not read its files.
         """
         if os.geteuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
             raise CannotIsolate(
@@ -224,7 +224,7 @@ class Box:
         return self.group.usage() if self._used is None else self._used
 
     def why_killed(self) -> str:
-        """Return the limit that killed a process of the agent, in words; empty if no limit did."""
+        """Return, in words, the limit that killed a process of the agent; empty if no limit did."""
         if self.usage().memory_kills:
             return f"out of memory at {in_words(self.sandbox.limits.memory_bytes)}"
         return ""

@@ -26,12 +26,12 @@ _PERIOD_MICROSECONDS = 100_000
 _OWN_TASKS = 2
 """The number of bubblewrap's own processes in the group."""
 _KILL_SECONDS = 5.0
-"""The time allowed for killed processes to disappear."""
+"""The time allowed for killed processes to disappear, in seconds."""
 _SWITCH = {1: "freezer.state", 2: "cgroup.freeze"}
 _GO_ON = {1: "THAWED", 2: "0"}
 """For each version of control groups, the file that stops and resumes processes, and the value that resumes them."""
 _FORGET = ("memory.force_empty", "memory.high")
-"""The file that makes a group without processes give up its page cache, in each version."""
+"""The files that make a group without processes give up its page cache, one for each version of control groups."""
 _counter = itertools.count()
 
 
@@ -143,7 +143,7 @@ class ControlGroup:
         self._folders = list(dict.fromkeys(part.folder for part in parts.values()))
 
     def begin(self, limits: ResourceLimits) -> None:
-        """Make the folders and set the limits."""
+        """Make the group's folders, and set its limits."""
         for folder in self._folders:
             folder.mkdir()
         for name, value in _settings(self._parts, limits):
@@ -263,7 +263,7 @@ def _enabled(folder: Path) -> list[str]:
 
 
 def _settle(here: Path) -> None:
-    """Move into a leaf group if this process's group was delegated to it, so that the leaf can have limited groups beside it.
+    """Move this process into a leaf group if its group was delegated to it, so that the leaf can have limited siblings.
 
     In version 2, a group contains either processes or limited groups. systemd marks a delegated group
     (`systemd-run --scope -p Delegate=yes`) with an attribute.

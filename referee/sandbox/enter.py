@@ -34,8 +34,8 @@ def enter(
     Args:
         supervisor: the parent process; this process ends with it.
         bubblewrap: the path of bubblewrap.
-        arguments: its arguments. `=` marks a literal argument; `$` marks the name of a source (`SOURCE0`), of a file,
-            or `STATUS`.
+        arguments: bubblewrap's arguments. `=` marks a literal argument; `$` marks the name of a source (`SOURCE0`), of
+            a file, or `STATUS`.
         command: the command that bubblewrap runs.
         sources: the files and folders of this machine that the agent may see.
         files: other files for bubblewrap, by name.
@@ -80,7 +80,7 @@ def enter(
 
 
 def _bind_for_everybody(sources: "list[str]") -> "list[str]":
-    """Bind the sources where the agent's user can reach them, whatever the modes above; return the new paths.
+    """Bind the sources where the agent's user can reach them, whatever their parents' modes; return the new paths.
 
     This happens in a private mount namespace. Only root can do it, and only root needs to.
     """

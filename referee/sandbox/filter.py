@@ -19,7 +19,7 @@ from referee.errors import DoganaError
 from referee.sandbox.program import ALLOWED, Passes, Rule, assemble, refused
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""AUDIT_ARCH_* of each supported architecture, in the order of the columns of `calls.txt`."""
+"""The constant AUDIT_ARCH_* of each supported architecture, in the order of the columns of `calls.txt`."""
 
 # The calls that are permitted. clone3 is excluded because its flags lie in memory, where no filter sees them;
 # libraries then use clone. io_uring is excluded because it makes calls past the filter.
@@ -143,7 +143,7 @@ def bpf(machine: str = "") -> bytes:
     """Return the program of the filter, in the format of `bwrap --seccomp`.
 
     Args:
-        machine: the architecture, as in `platform.machine()`; this machine's if empty.
+        machine: the architecture, as in `platform.machine()`; empty for this machine's.
 
     Raises:
         DoganaError: if the call numbers of this architecture are unknown.

@@ -12,13 +12,13 @@ class ResourceLimits:
     """The resource limits of an agent, for all its processes and threads together."""
 
     memory_bytes: int = 512 * MIB
-    """The maximum memory, including files in /tmp."""
+    """The maximum memory, including files in /tmp, in bytes."""
     tasks: int = 64
     """The maximum number of processes and threads."""
     cpus: float = 1.0
     """The maximum number of processors used: the processor time per second, in seconds."""
     tmp_bytes: int = 32 * MIB
-    """The size of /tmp."""
+    """The size of /tmp, in bytes."""
     files: int = 256
     """The maximum number of open files per process."""
     ponders: bool = True

@@ -13,7 +13,7 @@ _PLACES = ("/", "/bot", "/usr", "/usr/bin", "/etc", "/run", "/dev", "/proc", "/h
 
 
 def _write_same(path: str) -> bool:
-    """Return whether a file can be written to; the test is to write its own content back to it."""
+    """Return whether a file can be written to, by writing its own content back to it."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 fewer imports
             content = file.read()

@@ -148,7 +148,7 @@ def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
     """Run a program in a box with a socket on which nobody listens, and wait for it to end; kill it after a minute.
 
     Raises:
-        CannotIsolate: if its control group cannot be made.
+        CannotIsolate: if the control group of the box cannot be made.
         PathTooLong: if the path of the folder for temporary files is too long for a socket.
     """
     scratch = SocketFolder()

@@ -17,11 +17,11 @@ KILLED = 0x80000000
 _ERRNO = 0x00050000
 
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""The offsets of these fields in `struct seccomp_data`; each argument has 8 bytes."""
+"""The offsets of a call's number, architecture and arguments in `struct seccomp_data`; each argument has 8 bytes."""
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 Instruction = tuple[int, int, int, int]
-"""The code, the number of instructions to skip if true, the number to skip if false, and a constant."""
+"""An instruction: its code, the numbers of instructions to skip if it is true and if it is false, and a constant."""
 
 
 def refused(error: int) -> int:
@@ -61,7 +61,7 @@ class Rule:
 
 
 def assemble(verdicts: Mapping[int, int | Rule], otherwise: int, architecture: int) -> bytes:
-    """Return the program, for little-endian machines.
+    """Return the BPF program that applies the verdicts, for little-endian machines.
 
     Args:
         verdicts: the verdict on each call, by the call's number.

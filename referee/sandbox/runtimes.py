@@ -17,7 +17,7 @@ USUAL_FOLDERS = FOLDERS_OF_PROGRAMS
 """The folders of the usual programs."""
 _SYSTEM = ("/usr",)
 _LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-"""Links into /usr on most systems, folders on others."""
+"""Paths that are links into /usr on most systems, and folders on others."""
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "timezone", "mime.types")
 """Files in /etc that programs need to start or to know the time; none of them names a user, a host or a secret."""
 _SETTINGS_OF_RUNTIMES = ("java*", "python3*", "node*", "ssl/openssl.cnf")
@@ -35,7 +35,7 @@ class Runtimes:
 
     Attributes:
         folders: files and folders that it sees under their own names.
-        links: links that lead to them, as pairs of name and target.
+        links: links that lead to them, as (name, target) pairs.
         path: the search path for its programs.
     """
 

@@ -54,7 +54,7 @@ def hold_new(prefix: str) -> tuple[Path, int]:
 
 
 def sweep_unheld(prefix: str, remove: Callable[[Path], None]) -> None:
-    """Remove this user's folders whose owners are dead from the folder for temporary files."""
+    """Remove, from the folder for temporary files, this user's folders whose owners are dead."""
     for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
         with contextlib.suppress(OSError):  # it is in use, already gone, or another user's
             if _is_ours(folder):

@@ -83,7 +83,7 @@ def _read(size: int) -> bytes:
 
 
 def main() -> None:
-    """Run the command on the command line."""
+    """Run the agent that the command line, or with `--box` standard input, describes."""
     system.set_adopting(adopting=True)
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core dump, and no program that receives one; see core(5)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of the input, or of the agent, ends this process

@@ -59,7 +59,7 @@ def processors() -> int:
 
 
 def allow_files() -> None:
-    """Raise this process's limit of open files to the maximum."""
+    """Raise this process's limit on open files to the maximum."""
     import resource
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -68,7 +68,7 @@ def allow_files() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process with this id runs, whoever owns it; a process that only waits to be reaped does not count."""
+    """Return whether a process with this id is running, whoever owns it; one that only waits to be reaped is not."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -79,7 +79,7 @@ def is_alive(pid: int) -> bool:
 
 
 def _stat(pid: int) -> "list[str]":
-    """Return the fields of a process's `stat` file (proc(5)), from its state on; empty if they are not known."""
+    """Return the fields of a process's `stat` file (proc(5)), beginning with its state; empty if they are not known."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
             return file.read().rpartition(")")[2].split()
@@ -88,7 +88,7 @@ def _stat(pid: int) -> "list[str]":
 
 
 def children() -> "list[int]":
-    """Return the child processes of this process, whichever of its threads has started them."""
+    """Return the child processes of this process, whichever of its threads started them."""
     if not IS_LINUX:
         return [pid for pid, parent in _parents().items() if parent == os.getpid()]
     found = []
