@@ -1,1 +1,1 @@
-"""Pages, each one HTML file: a match that is shown step by step, and a tournament."""
+"""The pages of a match, shown step by step, and of a tournament. Each page is one HTML file."""

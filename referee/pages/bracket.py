@@ -9,7 +9,7 @@ from referee.kit.svg import BRASS, DIM, FADED, INK, LAND, LINE, box, document, n
 from referee.tournament.bracket import BracketSeat, BracketTable
 
 _WIDTH, _ACROSS, _BETWEEN, _MARGIN = 240, 70, 18, 20
-"""The width of a table, and the space between rounds, between tables and at the edges."""
+"""The width of a table, and the spaces between rounds, between tables and at the edges."""
 _ROW, _SMALL_ROW, _PADDING = 24, 15, 5
 """The heights of an entrant, of each of its tie-breaks, and of the padding of a table."""
 
@@ -67,7 +67,10 @@ def _put_beside(column: list[_PlacedTable], after: Sequence[_PlacedTable]) -> No
 
 
 def _stack(columns: Sequence[Sequence[_PlacedTable]]) -> float:
-    """Put each table level with the tables of its entrants, on average, but below the previous one; return the lowest edge."""
+    """Put each table at the average height of the tables that its entrants come from; return the lowest edge.
+
+    A table that would overlap the previous one is put below it.
+    """
     sources: dict[str, float] = {}
     lowest = 0.0
     for column in columns:

@@ -22,9 +22,12 @@ from referee.records.viewpoint import Viewpoint
 from referee.sandbox.system import processors
 
 STEPS_A_REEL = 64
-"""The number of steps that a process draws before it sends them."""
+"""The number of steps that a process draws before it sends their pictures."""
 _MIN_PICTURES = 500
-"""The minimum number of pictures to use several processes for; fewer are drawn before another process has started."""
+"""The minimum number of pictures for which several processes are used.
+
+Fewer pictures are drawn before another process has started.
+"""
 
 FindGame = Callable[[str], Game]
 Progress = Callable[[int, int], None]
@@ -42,9 +45,10 @@ def film(
 
     Args:
         path: the record.
-        find_game: a function that looks up a game by name; it must be in a module, because other processes call it, too.
+        find_game: a function that looks up a game by name; it must be in a module, because other processes call it,
+            too.
         record_hash: the hash of the record's last line; a different record is refused.
-        steps: the number of actions to draw; there is one more picture.
+        steps: the number of actions to draw; there is one picture more than actions.
         seats: the number of seats whose views to draw, from seat 0.
         progress: a function called as the work advances.
         workers: the number of processes; 0 for one per processor if there is enough to draw, and otherwise one.
@@ -74,7 +78,7 @@ def film(
 def _reels(
     path: Path, find_game: FindGame, record_hash: str, steps: int, seats: int, wanted: Container[int]
 ) -> Generator[tuple[int, Reel]]:
-    """Play the record again, and yield the wanted reels with their numbers."""
+    """Replay the record, and yield the wanted reels with their numbers."""
     replay = Replay(path, find_game)
     if replay.last_hash != record_hash:
         raise RecordError(path, 0, "was replaced by another one while it was drawn")
@@ -154,7 +158,7 @@ def _work(
     seats: int,
     wanted: range,
 ) -> None:
-    """Draw in a worker process. It ends when its reader has ended, because sending then fails."""
+    """Draw in a worker process. The process ends when its reader has ended, because sending then fails."""
     with contextlib.suppress(OSError):
         try:
             for part in _reels(path, find_game, record_hash, steps, seats, wanted):

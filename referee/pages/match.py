@@ -23,7 +23,7 @@ from referee.pages.story import Story, columns, moment, read_story, standing
 from referee.version import installed_version
 
 MAX_BYTES = 2_000_000
-"""The maximum size of a page. A page that would be larger is made without the views of seats."""
+"""The maximum size of a page, in bytes. A page that would be larger is made without the views of seats."""
 _POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([ -!#-~]*)">')
 _HEAD_BYTES = 1000
 """The number of bytes at the start of a page that contain its policy."""
@@ -33,13 +33,13 @@ _TOO_LONG = "What each seat knew is left out: the page would be too large."
 
 @dataclass(frozen=True, slots=True)
 class ReplayPage:
-    """A page and a description of it."""
+    """A match's page, and a description of the page."""
 
     html: str
     steps: int
-    """The number of actions that it shows."""
+    """The number of actions that the page shows."""
     seats: int
-    """The number of seats whose views it contains."""
+    """The number of seats whose views the page contains."""
     broken: str
     """The place and the reason if the record is not valid; otherwise empty."""
     is_sealed: bool
@@ -146,7 +146,7 @@ def _rows(story: Story) -> list[str]:
 
 
 def _code(name: str) -> list[str]:
-    """Return the lines of a script without indentation, comments and empty lines."""
+    """Return the lines of a script without indentation, comments or empty lines."""
     lines = [line.strip() for line in _part(name).splitlines()]
     return [line for line in lines if line and not line.startswith("//")]
 

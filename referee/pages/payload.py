@@ -1,10 +1,10 @@
-"""Encode the pictures of a match as a few numbers per step, and encode the payload of a page. Pure.
+"""Encode the pictures of a match as a few numbers per step, and encode the payload of a page.
 
-A picture is cut into *tokens*: a tag with its text, or a sentence. All pictures share one table of distinct tokens,
-so a picture is a list of indices into that table. The difference between two pictures is a *splice*, a list of numbers: keep n
-tokens, drop n, insert the n that follow, and so on; the remaining tokens stay. A spectator's picture is stored as a splice of the
-previous one, and a seat's picture as a splice of the spectator's at the same step.
-`decode.js` decodes the payload; docs/decisions/0019-replay-page.md contains the measurements.
+The functions are pure. A picture is cut into *tokens*: a tag with its text, or a sentence. All pictures share one table
+of distinct tokens, so a picture is a list of indices into that table. The difference between two pictures is a
+*splice*, a list of numbers: keep n tokens, drop n, insert the n that follow, and so on; the remaining tokens stay. A
+spectator's picture is stored as a splice of the previous one, and a seat's picture as a splice of the spectator's at
+the same step. `decode.js` decodes the payload; docs/decisions/0019-replay-page.md contains the measurements.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Any
 # Before each opening tag, between a tag and a closing one, and after each sentence.
 _TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
 _NEAR = 128
-"""The number of tokens of each picture to search for a position from which both pictures continue alike."""
+"""The number of tokens to look ahead in each picture for a position from which both pictures continue alike."""
 _ALIKE = 3
-"""The number of tokens that must be alike at that position."""
+"""The number of tokens that must be the same for two pictures to continue alike."""
 
 Splice = list[int]
-"""`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
+"""A splice, as a list of numbers: `[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
 
 
 def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
-    """Return the numbers of tokens to drop and to insert until both continue alike; if that is too far away, of all."""
+    """Return the numbers of tokens to drop and to insert until both pictures continue alike.
+
+    If that point is too far away, all remaining tokens are dropped and inserted.
+    """
     # The shortest splice is tried first: the one that drops and inserts the fewest tokens in total.
     for both in range(1, 2 * _NEAR):
         for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
@@ -127,7 +130,7 @@ def join(reels: Sequence[Reel]) -> Reel:
 
 
 def _renumbered(change: Splice, new: Sequence[int]) -> Splice:
-    """Return a splice with the new numbers of its tokens."""
+    """Return a splice with its tokens renumbered."""
     numbers: Splice = []
     place = 0
     while place < len(change):

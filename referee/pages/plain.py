@@ -1,4 +1,4 @@
-"""Write a picture as HTML that looks like the SVG but is shorter, for browsers without JavaScript. Pure."""
+"""Write a picture as HTML that looks like the SVG but is shorter, for browsers without JavaScript. It is pure."""
 
 from __future__ import annotations
 

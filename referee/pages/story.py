@@ -25,10 +25,12 @@ MAX_TEXT = 300
 """The maximum length of other texts, such as the reason for refusing an answer."""
 
 Entry = list[str]
-"""A line of a log: the action, empty if the viewer does not know it; the event in words, empty if the viewer learns nothing;
-then the changes."""
+"""A line of a log: the action, the event in words, and then the changes.
+
+The action is empty if the viewer does not know it; the event is empty if the viewer learns nothing.
+"""
 Clock = tuple[int, Seat, float, float]
-"""(step, seat, milliseconds charged since the previous step, seconds left after this step)."""
+"""A change of a clock: (step, seat, milliseconds charged since the previous step, seconds left after this step)."""
 
 
 @dataclass(slots=True)
@@ -45,11 +47,11 @@ class Story:
     by: list[str] = field(default_factory=list)
     """The decider of each step: the first letter of a `Decider`."""
     rounds: list[tuple[int, str]] = field(default_factory=list)
-    """(step, name) for the start of each round."""
+    """The start of each round, as (step, name)."""
     places: list[tuple[int, list[int]]] = field(default_factory=list)
-    """(step, the place of each seat) for each change of places."""
+    """Each change of places, as (step, the place of each seat)."""
     scores: list[tuple[int, list[int]]] = field(default_factory=list)
-    """(step, the score of each seat) for each change of scores."""
+    """Each change of scores, as (step, the score of each seat)."""
     clocks: list[Clock] = field(default_factory=list)
     broken: str = ""
     """The place and the reason if the record is not valid; otherwise empty."""
@@ -61,13 +63,13 @@ class Story:
 
 
 def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | None) -> Story:
-    """Play a record again, and collect its story.
+    """Replay a record, and collect its story.
 
     Args:
         path: the record.
         find_game: a function that looks up a game by name, or raises `UnknownGame`.
-        seats_too: True to include the log of each seat; None to do so if the record reveals its seed, because all matches
-            with this seed are then over.
+        seats_too: True to include the log of each seat; None to do so if the record reveals its seed, because all
+            matches with this seed are then over.
 
     Returns:
         The story, which ends before the first line that is not valid.

@@ -69,7 +69,7 @@ def _cross(plan: TournamentPlan, course: TournamentCourse, results: Results, tab
 
 
 def _times(plan: TournamentPlan, course: TournamentCourse, results: Results, table: FinalTable) -> str:
-    """Return the faults of each entrant, hosts included, and its time per match and per decision."""
+    """Return the faults of each entrant, including hosts, and its time per match and per decision."""
     seats: dict[int, list[tuple[str, float, int]]] = {entrant: [] for entrant in range(len(plan.entrants))}
     for one in course.played(results):
         for seat in one.result.seats:

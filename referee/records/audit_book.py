@@ -130,7 +130,7 @@ _BY_SEAT: dict[str, Callable[[Any], bool]] = {
     "think_ms": lambda value: seconds(value) is not None,
     "details": lambda value: type(value) is str,
 }
-"""The additional values that a result has for each seat, and what a value must be."""
+"""The additional values that a result has for each seat, and the check that each value must pass."""
 
 
 def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
@@ -139,13 +139,13 @@ def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
 
 
 def handover_text(old: PublicKey, new: PublicKey) -> str:
-    """Return the text that the old key of a ladder signs when a new one replaces it."""
+    """Return the text that the old key of a ladder signs when a new key replaces it."""
     return f"dogana next key\n{old.text}\n{new.text}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class MatchEntries:
-    """The entries of a match in a log."""
+    """The entries about a match in a log."""
 
     scheduled: int
     """The number of the entry that scheduled the match, before it was played."""
@@ -168,13 +168,13 @@ class ValidLog:
     """The ladder's keys from the trusted one to the one that signed the log; each has signed the next."""
     results: int = 0
     voids: int = 0
-    """The number of attempts to play a match that ended without a result."""
+    """The number of void attempts in the log; each left a match without a result."""
     given_up: int = 0
     """The number of matches that were given up after too many void attempts."""
     seeds: int = 0
     """The number of blocks whose seed is revealed and matches its commitments."""
     unfinished: list[str] = field(default_factory=list)
-    """A line for each unfinished block, which has unfinished matches or a seed that is not yet revealed."""
+    """A line for each block that has unfinished matches or a seed that is not yet revealed."""
     earlier: list[str] = field(default_factory=list)
     """A line for each entry dated before an earlier entry, because the clock was set back or the time is false."""
     standings: dict[str, MatchEntries] = field(default_factory=dict)
@@ -228,7 +228,7 @@ class Wrong(Exception):
 
 
 def parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Parse the JSON object of a line, which must be of one of these types and have exactly the fields of that type."""
+    """Parse a line's JSON object, which must be of one of these types and have exactly the fields of that type."""
     try:
         found = parse_json(data)
     except ValueError as error:
@@ -282,12 +282,12 @@ class Book:
         """The author of each bot, and the number of its newest version."""
         self._blocks: dict[int, _Block] = {}
         self._block_of: dict[str, int] = {}
-        """The number of the block of each match in `_blocks`."""
+        """For each match in `_blocks`, the number of its block."""
         self._last_block = 0
         self._tournaments: dict[str, _Tournament | None] = {}
         """Every event by its name; None for one that is over."""
         self._latest = datetime.min.replace(tzinfo=UTC)
-        """The latest time so far."""
+        """The latest time of an entry so far."""
         self._keys: list[tuple[PublicKey, bool]] = []
         """Each key, with True if the previous key has signed it."""
 

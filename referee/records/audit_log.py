@@ -1,4 +1,4 @@
-"""Audit logs: the events of a ladder in their order, chained by hash and signed.
+"""Audit logs: the events of a ladder in order, chained by hash and signed.
 
 A check reads a log line by line and does not need the ladder. The time it takes grows with the length of the log.
 """
@@ -18,7 +18,7 @@ from referee.records.signature import PublicKey
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 256 * 1024
-"""The maximum length of a line; a block with many seats takes about 10 kB, any other entry less than 1 kB."""
+"""The maximum length of a line, in bytes; a block with many seats takes about 10 kB, other entries less than 1 kB."""
 _CHECKPOINT = b'{"type":"checkpoint",'
 _MAX_REASON_CHARACTERS = 300
 
@@ -27,7 +27,7 @@ class AuditError(DoganaError):
     """An audit log is not valid; the text names the file, the entry and the reason."""
 
     def __init__(self, log: Path | str, entry: int, reason: str) -> None:
-        """Describe the fault of an entry, counted from 1; entry 0 is the log as a whole."""
+        """Describe the fault of an entry, counted from 1; entry 0 stands for the log as a whole."""
         reason = visible(reason, _MAX_REASON_CHARACTERS)
         super().__init__(f"{log}: entry {entry}: {reason}" if entry else f"{log}: {reason}")
         self.log = str(log)
@@ -42,7 +42,7 @@ def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -
         path: the log.
         trusted: the key that must have signed it, or have handed over to the signing key. With None, the last key in
             the log itself is used, which proves only that the log is consistent with itself.
-        wanted: ids of the matches to look up.
+        wanted: the ids of the matches to look up.
 
     Raises:
         AuditError: at the first entry that is not valid.
@@ -68,7 +68,7 @@ class Reader:
 
         Args:
             name: the name of the log in errors.
-            wanted: ids of the matches to look up.
+            wanted: the ids of the matches to look up.
         """
         self.number = 0
         self._name = name

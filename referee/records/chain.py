@@ -23,7 +23,7 @@ class ChainBroken(ValueError):
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return the line of an object that follows the hash `previous`, without a line break, and the line's own hash."""
+    """Return an object's line after the hash `previous`, without a line break, and the line's own hash."""
     return link_body(previous, _encode(data).encode())
 
 
@@ -49,12 +49,12 @@ def check_link(previous: str, line: bytes) -> str:
 
 
 def hash_of(line: str) -> str:
-    """Return the hash at the end of a line of a chain that was checked before."""
+    """Return the hash at the end of a line whose chain has already been checked."""
     return line[-66:-2]
 
 
 def body(line: bytes) -> bytes:
-    """Return the JSON of a line without its hash; the line must end with one."""
+    """Return the JSON of a line without its hash; the line must end with a hash."""
     return line[:-_TAIL_BYTES] + b"}"
 
 

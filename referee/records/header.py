@@ -20,7 +20,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
     Args:
         data: the header line.
         seed: the seed; None if it is not known, and the seed of the plan is then -1.
-        find_game: looks up a game by name; raises `UnknownGame`.
+        find_game: a function that looks up a game by name, or raises `UnknownGame`.
 
     Raises:
         Unsound: if something is missing or cannot be played, or the seed does not match its commitment.

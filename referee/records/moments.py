@@ -1,4 +1,4 @@
-"""The most interesting step of a match, which a page shows first. Pure functions."""
+"""The most interesting step of a match, which a page shows first. The functions are pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 from referee.game import Observation, Seat
 
 _ROUND = ("round", "turn")
-"""The names of the round number in observations; a game with neither has no rounds."""
+"""The names that a round number may have in observations; a game with neither has no rounds."""
 
 
 def lead_lost(places: Sequence[tuple[int, Sequence[int]]]) -> tuple[int, Seat] | None:

@@ -1,11 +1,11 @@
 """The decisions that a seat of a recorded match had to make, reconstructed by the match machine.
 
-A record contains the actions of a match, but not its questions. So the match machine plays the match again: it gets the
+A record contains the actions of a match, but not its questions. So the match machine replays the match: it gets the
 recorded answers, deadlines and faults, and asks the same questions. Every line that it would write is compared with the
 record.
 
-This module sets the machine's clock. Before each event, it sets the times of every open decision so that the machine would charge
-the recorded time if the event closed that decision.
+This module sets the machine's clock. Before each event, it sets the times of every open decision so that the machine
+would charge the recorded time if the event closed that decision.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PAST = -1e6
 
 
 class DecisionEnd(Enum):
-    """The end of a decision; the values are the words that `dogana replay --bot --json` prints.
+    """How a decision ended; the values are the words that `dogana replay --bot --json` prints.
 
     A decision that was withdrawn has the value of its `Withdrawal`.
     """
@@ -67,11 +67,11 @@ class PastDecision:
     question: Decision
     """The decision as the machine asked it, with the seat's clock at that time."""
     state: State
-    """The state of the match at that time."""
+    """The state of the match when the decision was put."""
     at: int
-    """The number of actions before the decision."""
+    """The number of actions played before the decision."""
     strikes: int
-    """The number of the seat's strikes at that time."""
+    """The number of strikes that the seat had when the decision was put."""
     limit: float
     """The time allowed for the decision, in seconds: its budget, or less if a window closed earlier."""
     ending: DecisionEnd | None = None
@@ -97,7 +97,7 @@ def past_decisions(path: Path, find_game: Callable[[str], Game], seat: Seat) -> 
 
     Args:
         path: the record.
-        find_game: looks up a game by name; raises `UnknownGame`.
+        find_game: a function that looks up a game by name, or raises `UnknownGame`.
         seat: the seat.
 
     Raises:
@@ -143,7 +143,7 @@ class _Again:
         self._decisions: list[PastDecision] = []
 
     def play(self) -> list[PastDecision]:
-        """Play the whole match; return the seat's decisions."""
+        """Replay the whole match; return the seat's decisions."""
         # `start` takes the absent seats, which went out before the first question and so have no events of their own.
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
@@ -198,7 +198,7 @@ class _Again:
         return self._expire(decision)
 
     def _answer(self, seat: Seat) -> list[Action]:
-        """Return the answer that begins here: the seat's actions until another decision was closed.
+        """Return the answer that begins at the current line: the seat's actions until another decision was closed.
 
         Forced actions are included; an answer may name them.
         """

@@ -18,7 +18,7 @@ from referee.kit.document import Document, parse_json
 from referee.registry import UnknownGame, shipped_board
 
 MAX_BYTES = 1024 * 1024
-"""The maximum size of a position file."""
+"""The maximum size of a position file, in bytes."""
 
 
 class PositionError(DoganaError):
@@ -44,7 +44,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
 
     Args:
         path: the file.
-        find_game: looks up a game by name; raises `UnknownGame`.
+        find_game: a function that looks up a game by name, or raises `UnknownGame`.
 
     Raises:
         PositionError: if the file is not a playable position; it lists all faults.

@@ -37,7 +37,7 @@ BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """The first bytes of a Zstandard frame (RFC 8878, 3.1.1)."""
 MAX_BYTES = 16 * 1024 * 1024
-"""The maximum size of a record, compressed or not; longer files are refused."""
+"""The maximum size of a record in bytes, compressed or not; larger files are refused."""
 MAX_LINES = 20_000
 """The maximum number of lines in a record; the longest matches have about 2,000 decisions."""
 MAX_LINE_BYTES = 1024 * 1024
@@ -50,7 +50,7 @@ class RecordError(DoganaError):
     """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """Describe the fault of a line, counted from 1; line 0 is the file as a whole."""
+        """Describe the fault of a line, counted from 1; line 0 stands for the file as a whole."""
         reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
@@ -210,7 +210,7 @@ def read_lines(path: Path, data: bytes | None = None) -> RecordLines:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read the file of a record as it is.
+    """Read a record's file as it is, without decompressing it.
 
     Raises:
         RecordError: if it cannot be read.
@@ -231,7 +231,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
 
 
 Dictionary = zstd.ZstdDict
-"""Bytes to which compressed lines refer instead of repeating them."""
+"""A compression dictionary: bytes to which compressed lines refer instead of repeating them."""
 
 
 def dictionary(lines: bytes) -> Dictionary:

@@ -1,4 +1,4 @@
-"""The rules for the seats of a record: the decider of each action, the time charged for it, and the end of a seat's play.
+"""The rules for the seats in a record: who decides each action, the time charged for it, and how a seat's play ends.
 
 This module deliberately repeats rules of `referee/match/machine.py`, to find faults there.
 """
@@ -42,7 +42,7 @@ class SeatRecord:
     timed_out: bool = False
     """True if the seat's time ran out, and the default has not been played yet."""
     completing: str = ""
-    """The larger decision (`State.part_of`) that defaults complete after the seat's time ran out, or empty."""
+    """The larger decision (`State.part_of`) that defaults complete once the seat has run out of time; may be empty."""
     charged: float = 0.0
     """The time charged for the seat's decisions, in seconds."""
     wall: float = 0.0
@@ -113,7 +113,7 @@ class Seats:
         return record.completing or (state.part_of(seat) if record.timed_out else "")
 
     def note_action(self, state: State, seat: Seat, larger: str) -> None:
-        """Note an action of a seat; `larger` is the larger decision that it helped to complete, or empty."""
+        """Note an action of a seat; `larger` is the larger decision that it helped to complete (empty for none)."""
         record = self.records[seat]
         record.decisions += 1
         record.timed_out = False

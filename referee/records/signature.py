@@ -1,4 +1,4 @@
-"""Signatures of ladders on records and audit logs: Ed25519 (RFC 8032), checked with a public key that the verifier trusts.
+"""Ladders' signatures on records and audit logs: Ed25519 (RFC 8032), checked with a public key the verifier trusts.
 
 The first line of a signed text names its kind, so that a signature of one kind is never valid for another.
 """
@@ -27,10 +27,12 @@ _WEAK = {
     "ed" + "ff" * 30 + "7f",
     "ee" + "ff" * 30 + "7f",
 }
-"""All encodings of points of order 1, 2, 4 and 8, without the highest bit, which is the sign. Anybody can forge signatures for
-such a key, so its owner could deny all of them."""
+"""All encodings of points of order 1, 2, 4 and 8, without the highest bit, which is the sign.
+
+Anybody can forge signatures for such a key, so its owner could deny all of them.
+"""
 _MAX_KEY_BYTES = 1000
-"""The maximum size of a key file, which is usually about 100 bytes long."""
+"""The maximum size of a key file, in bytes; key files usually have about 100."""
 
 
 class BadKey(DoganaError):
@@ -42,11 +44,11 @@ class PublicKey:
     """A ladder's public key, which verifies its signatures."""
 
     text: str
-    """`ed25519:` and 64 hexadecimal digits."""
+    """The key as text: `ed25519:` and 64 hexadecimal digits."""
 
     @property
     def fingerprint(self) -> str:
-        """A short form for people to compare: 80 bits of the SHA-256 of the text."""
+        """A short form for people to compare: the first 80 bits of the SHA-256 of the key's text."""
         digest = hashlib.sha256(self.text.encode()).hexdigest()
         return "-".join(digest[at : at + 4] for at in range(0, 20, 4))
 
@@ -119,7 +121,7 @@ class Signature:
     """The signature, in hexadecimal."""
 
     def holds(self) -> bool:
-        """Return True if the signature was made with that key, for that hash."""
+        """Return True if the signature was made with `key` for the hash `signed`."""
         return self.key.has_signed(record_text(self.signed), self.signature)
 
 

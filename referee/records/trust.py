@@ -12,7 +12,7 @@ from referee.records.record import RecordLine
 from referee.registry import shipped_board
 
 MAX_WIDTH = 40
-"""The maximum number of characters shown of a board entry."""
+"""The maximum number of characters of a board entry that are shown."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
 """The header's claims about the setup of the match; a file does not prove when it was written."""
 
@@ -33,8 +33,8 @@ def trust(plan: MatchPlan, claims: Mapping[str, Sequence[int]], *, seed_is_known
     """Return the proved facts and the claims of a valid record.
 
     Args:
-        plan: the plan from its header.
-        claims: the claims that `note_claims` has collected from all its lines.
+        plan: the plan from the record's header.
+        claims: the claims that `note_claims` has collected from all lines of the record.
         seed_is_known: True if chance was checked against the seed.
     """
     board = list(_differences(plan.setup.board_data, shipped_board(plan.game), ""))
@@ -63,7 +63,7 @@ def _quoted(value: Any) -> str:
 
 
 def note_claims(claims: dict[str, list[int]], line: RecordLine) -> None:
-    """Add the claims of a line that nothing else in the record proves."""
+    """Add those of a line's claims that nothing else in the record proves."""
     data = line.data
     if data.get("type") == "header":
         claims.update((claim, [line.number]) for claim in _HEADER)

@@ -1,7 +1,7 @@
-"""Verify records: replay each one by the rules, and check all its claims.
+"""Verify records: replay each one under the rules, and check all its claims.
 
-The match of a verified record followed the rules, given the board and the draws in the record, and its result is right.
-`trust.py` lists the claims that a replay cannot prove.
+The match of a verified record followed the rules, given the board and the draws in the record, and its result is
+correct. `trust.py` lists the claims that a replay cannot prove.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class ReplayStep:
     action: Action
     by: Decider
     seconds: float
-    """The time charged to the seat; 0 unless the action ends a decision that the seat had to make."""
+    """The time charged to the seat, in seconds; 0 unless the action ends a decision that the seat had to make."""
     draws: list[tuple[str, Draw]]
     """The draws recorded with the action, as (stream, draw) pairs."""
 
@@ -90,10 +90,10 @@ class Replay:
         plan: the terms of the match, fixed before it began; the seed is -1 if it is not known.
         state: the current state of the match.
         result: the result of the match; None until the iteration has ended.
-        result_hash: the hash of the line with the result; empty until then.
+        result_hash: the hash of the line with the result; empty until the iteration has ended.
         last_hash: the hash of the last line before the signature, which identifies the whole record.
         signature: the signature at the end, unchecked; None if there is none, or if the iteration has not reached it.
-        is_sealed: True if the record reveals its seed. Without it or a seed from the caller, chance is not checked.
+        is_sealed: True if the record reveals its seed. Without it, or a seed from the caller, chance is not checked.
         dogana: the version of Dogana that wrote the record, as the record claims.
         actions_in_all: the number of actions, as the record claims.
         troubles: the strikes of the match so far, and the seats that went out.
@@ -106,7 +106,7 @@ class Replay:
 
         Args:
             path: the record.
-            find_game: looks up a game by name; raises `UnknownGame`.
+            find_game: a function that looks up a game by name, or raises `UnknownGame`.
             seed: the seed, if the caller knows it.
             data: the bytes of the record, if they have already been read; `path` then only names it in errors.
 
@@ -138,7 +138,7 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[ReplayStep]:
-        """Play the match step by step.
+        """Replay the match step by step.
 
         Raises:
             RecordError: at the first invalid line.
@@ -383,9 +383,9 @@ class Verified:
     """The terms of the match, fixed before it began; the seed is -1 if it is not known."""
     result: Result
     result_hash: str
-    """The hash of the line with the result, which identifies the record up to there."""
+    """The hash of the line with the result, which identifies the record up to that line."""
     last_hash: str
-    """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
+    """The hash of the last line before the signature: that of the seed if it is revealed, or else of the result."""
     is_sealed: bool
     """True if the record reveals its seed. If it does not and the caller gave no seed, chance was not checked."""
     dogana: str
@@ -400,7 +400,7 @@ def verify(
     Args:
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
-        seed: the seed, if the caller knows it; a record that reveals another one is not valid.
+        seed: the seed, if the caller knows it; a record that reveals another seed is not valid.
         data: the bytes of the record, if they have already been read; `path` then only names it in errors.
 
     Raises:
