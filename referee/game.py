@@ -192,7 +192,7 @@ class Board:
     __slots__ = ()
 
     def __reduce__(self) -> tuple[type[Board], tuple[object, ...]]:
-        """Return the class and the field values; so a board is pickled and copied in the same way, compiled or not."""
+        """Return the class and the field values, so that a board is pickled and copied alike, compiled or not."""
         return type(self), tuple([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
 
 
@@ -229,7 +229,7 @@ class Window:
     name: str
     """The name that identifies the window within the match, such as `planning 3`."""
     seconds: float
-    """The time for which it stays open, in seconds, counted from the first state in which it is open."""
+    """The time for which the window stays open, in seconds, counted from the first state in which it is open."""
 
 
 class Observation(Protocol):
@@ -241,7 +241,7 @@ class Observation(Protocol):
 
     @property
     def seats(self) -> tuple[Any, ...]:
-        """An entry for each seat, with its `rank`."""
+        """An entry for each seat, with the seat's `rank`."""
         ...
 
 
@@ -250,7 +250,7 @@ class Observation(Protocol):
 class CountedBy:
     """The names for the indices of a tuple in an observation: `goods: Annotated[tuple[int, ...], CountedBy(Kind)]`.
 
-    With this annotation a replay can say `goods.gold`. The tuple may be shorter than the enum.
+    With this annotation, a replay can show `goods.gold`. The tuple may be shorter than the enum.
     """
 
     names: type[enum.IntEnum] | None
@@ -381,7 +381,7 @@ class Scene:
     """The context of an observation in a picture of a match. The observer may know everything in it."""
 
     bots: tuple[str, ...]
-    """The bot in each seat, named as its author wrote it."""
+    """The name of the bot in each seat, as its author wrote it."""
     step: int = 0
     """The number of actions played when the viewer last learnt of one."""
     steps: int | None = None
@@ -501,7 +501,7 @@ class Game(ABC):
         return False
 
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """Return the problems of options that are each valid alone, but not together or with this number of seats."""
+        """Return the problems with options that are each valid alone, but not together or with this number of seats."""
         return []
 
     def setup(self, seats: int, options: Mapping[str, object], board_data: Mapping[str, Any]) -> Setup:

@@ -11,7 +11,7 @@ _Member = TypeVar("_Member", bound=enum.IntEnum)
 
 
 def named(names: type[_Member], number: int) -> _Member:
-    """Return the enum member of a number.
+    """Return the enum member with a given number.
 
     Raises:
         IllegalAction: if the enum has no such member.

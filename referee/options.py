@@ -26,15 +26,15 @@ class Option:
     """A setting that is agreed before a match, such as a variant of the rules."""
 
     name: str
-    """The name, in lower case with underscores."""
+    """The option's name, in lower case with underscores."""
     values: tuple[str | bool | range | Distinct, ...]
     """The possible values: words, `True` and `False`, ranges of integers, and lists of distinct words."""
     default: OptionValue
-    """The value if none is given."""
+    """The value that the option has if none is given."""
     help: str
     """A description of the option, in one line."""
     rule: str
-    """The number of the rule that describes it."""
+    """The number of the rule that describes the option."""
 
     def parse(self, value: object) -> OptionValue:
         """Convert a value from a command line or a file.

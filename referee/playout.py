@@ -1,4 +1,4 @@
-"""Playouts, the most frequent work of search bots, each in one call, and compiled if the rules are."""
+"""Playouts, the most frequent work of search bots. Each is one call, and is compiled if the rules are."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def random_playout(state: State, chance: Chance) -> int:
 
 
 def rollout(state: State, policy: RolloutPolicy, chance: Chance, until: int = END) -> int:
-    """Play a state on, in place, with a policy for all seats, until its stage is at least `until` or the match is over.
+    """Continue a state in place, with a policy for all seats, until its stage is at least `until` or the match is over.
 
     If several seats are to act, the first of them acts. The rest of a row is dropped as soon as it is no longer legal.
 
     Args:
-        state: the state to play on.
+        state: the state to continue.
         policy: the policy that plays for every seat.
-        chance: the chance of the rules, and of the policy.
+        chance: the chance for the rules and for the policy.
         until: the stage to stop at (`State.stage`).
 
     Returns:

@@ -1,4 +1,4 @@
-"""Check hostile positions: reading one raises no exception, and a position without problems can be played on.
+"""Check hostile positions: reading one raises no exception, and play can continue from a position without problems.
 
 The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped,
 duplicated or replaced by entries of another type, and parts taken from other positions of the match. The rules reject
@@ -27,7 +27,7 @@ _HOSTILE: tuple[Any, ...] = (None, True, -1, 0, 1, 7, 10**6, 10**30, 0.5, "", "x
 
 
 def examine_positions(game: Game, setup: Setup, seed: int, count: int) -> int:
-    """Read hostile positions and play on from those that are accepted (sentence 17).
+    """Read hostile positions, and continue play from those that are accepted (sentence 17).
 
     Args:
         game: the game.
@@ -93,7 +93,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
 
 
 def _look(game: Game, setup: Setup, state: State) -> None:
-    """Make every call that a referee makes on a state before playing on from it."""
+    """Make every call that a referee makes on a state before play continues from it."""
     for viewer in (*range(setup.seats), None):
         seen = state.observation(viewer)
         codec(game).observation_bytes(seen)

@@ -68,7 +68,7 @@ class _Tap:
                 self._answer(seat, action)
 
     def _goes_on_after(self, seat: Seat, action: Action) -> bool:
-        """Return whether a seat still has a secret decision to make after an action and any forced ones after it."""
+        """Return whether a seat still has a secret decision to make after an action and the forced ones that follow."""
         copy = self._match.state.clone()
         to_act = copy.seats_to_act()
         while not copy.is_public(seat, action):

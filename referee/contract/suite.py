@@ -281,7 +281,11 @@ class _Examination:
                 self._check_same_step(state, other, viewer, action)
 
     def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
-        """Check that an action without chance looks the same to its seat in both worlds if the seat is still to act."""
+        """Check that an action looks the same to its seat in two states that differ only in hidden facts.
+
+        The check applies only if the action draws nothing, the seat is still to act, and other seats are deciding as
+        well.
+        """
         ours, theirs = state.clone(), other.clone()
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
@@ -293,7 +297,10 @@ class _Examination:
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
 
     def check_simultaneous(self, state: State, seats: tuple[Seat, ...]) -> None:
-        """Check hidden decisions: nobody else sees a seat's plan, and the order of two seats does not matter."""
+        """Check hidden decisions.
+
+        Nobody else sees a seat's plan, and the order in which two seats decide does not matter.
+        """
         if len(seats) < 2:
             return
         planner, *rest = self.random.sample(seats, len(seats))

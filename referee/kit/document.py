@@ -21,7 +21,10 @@ M = TypeVar("M", bound=Enum)
 MAX_UNKNOWN = 20
 """The maximum number of unknown entries in one table that are reported by name; the rest are only counted."""
 MAX_DEPTH = 100
-"""The maximum number of nested objects and lists in JSON. Writing it again and describing it take more of the stack than reading it."""
+"""The maximum number of nested objects and lists in JSON.
+
+Writing a document again and describing it take more of the stack than reading it.
+"""
 MAX_KEY_PARTS = 8
 """The maximum number of parts of a dotted key, such as `ports.rio.spaces`."""
 _TOML_TEXTS = re.compile(
@@ -44,17 +47,17 @@ _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MAX_KEY_PARTS}
 
 
 def by_name(members: Iterable[M]) -> dict[str, M]:
-    """Return enum members by their names in documents, which are in lower case."""
+    """Return enum members by the lower-case names that they have in documents."""
     return {member.name.lower(): member for member in members}
 
 
 def names_of(members: Iterable[Enum]) -> list[str]:
-    """Return the names of enum members in documents."""
+    """Return the names that enum members have in documents."""
     return [member.name.lower() for member in members]
 
 
 def counted(names: Iterable[str], counts: Iterable[int]) -> dict[str, int]:
-    """Return the counts other than 0 by name, as `Document.counts` reads them."""
+    """Return the counts other than 0 by name, in the form that `Document.counts` reads."""
     return {name: count for name, count in zip(names, counts, strict=True) if count}
 
 
@@ -279,7 +282,7 @@ class Document:
         return table
 
     def drawing_place(self) -> tuple[int, int]:
-        """Read `x` and `y`, the position in a drawing of the subject of this table of a board file, in percent."""
+        """Read `x` and `y`: where the subject of this table of a board file lies in a drawing, in percent."""
         return self.integer("x", 0, 100), self.integer("y", 0, 100)
 
     def raw(self, key: str, default: object) -> object:

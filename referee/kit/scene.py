@@ -163,7 +163,7 @@ def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
 
 
 def sentences(said: Strip) -> list[str]:
-    """Return the action and the gains as sentences, without the bots' names and the step number."""
+    """Return the action and the gains as sentences, without the bots' names or the step number."""
     return [said.what, *_gained_in_words(said.gained)]
 
 
@@ -181,7 +181,7 @@ def strip_in_words(said: Strip) -> list[str]:
 
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
-    """Return the height of the table at this width, with text as large as in a strip of the same width."""
+    """Return the height of an end table of this width, with text as large as in a strip of the same width."""
     lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
 

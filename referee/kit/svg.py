@@ -82,7 +82,7 @@ def text(
 
 @lru_cache(maxsize=1 << 12)
 def width_of(words: str) -> float:
-    """Estimate the width of words at size 1. Fonts differ; this assumes the widest of those named above."""
+    """Estimate the width of words at size 1. Fonts differ; this assumes the widest of those used here."""
     return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
 
 

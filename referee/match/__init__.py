@@ -1,1 +1,1 @@
-"""The match machine: the consequences of an answer, a deadline or a fault. Pure."""
+"""The match machine, which decides the consequences of an answer, a deadline or a fault. It is pure."""

@@ -1,4 +1,4 @@
-"""Time controls and the clock of one seat. Pure: times are passed as arguments, in seconds."""
+"""Time controls and the clock of one seat. They are pure: times are passed as arguments, in seconds."""
 
 from __future__ import annotations
 

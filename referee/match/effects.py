@@ -17,9 +17,9 @@ class Decider(Enum):
 
     AGENT = "agent"
     FORCED = "forced"
-    """There was only one legal action."""
+    """The action was the only legal one."""
     CLOCK = "clock"
-    """Time was up, so the default was played."""
+    """The seat's time was up, so the default was played."""
     DEFAULT = "default"
     """The seat is out, so the default was played."""
     OPENING = "opening"
@@ -71,7 +71,7 @@ class Happened:
     seen: Observation
     seats: Sequence[SeatNow]
     result: Result | None
-    """The result, at the end of the match."""
+    """The result of the match; None until the match is over."""
     step: int
     """The number of actions that spectators could learn of since the match began, including those of `played`."""
 
@@ -81,11 +81,11 @@ class Timing:
     """The time that a decision took, in seconds: `wall - lag <= charged <= wall`."""
 
     charged: float
-    """The time from the handover of the question to the transport until the answer arrived."""
+    """The time from when the question was handed to the transport until the answer arrived."""
     wall: float
     """The time from the moment when the referee had the question ready until it read the answer."""
     lag: float
-    """The referee's own delay during `wall`, whether it was given back or not."""
+    """The referee's own delay during `wall`, whether or not it was given back."""
 
 
 class Decision:
@@ -213,7 +213,7 @@ class Reject:
 
 @dataclass(slots=True)
 class Withdraw:
-    """Take a decision back."""
+    """Withdraw a decision from a seat."""
 
     seat: Seat
     number: int
@@ -247,7 +247,7 @@ class Show:
 
 @dataclass(slots=True)
 class Finish:
-    """The match is over."""
+    """Report that the match is over."""
 
     result: Result
 

@@ -1,4 +1,4 @@
-"""Judge whether an answer can be played. Pure."""
+"""Judge whether an answer can be played. The functions are pure."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _shortened(action: Action) -> str:
 
 
 def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequence[Action]) -> str:
-    """Return the reason why the rest of an answer is not played; empty if its first action can be.
+    """Return the reason why the rest of an answer is not played; empty if the first action of the rest can be played.
 
     Args:
         state: the state of the match after all actions before the rest.

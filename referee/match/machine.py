@@ -1,4 +1,4 @@
-"""The match machine: the consequences of an answer, a deadline or a fault. Pure: no clock, socket, file or process.
+"""The match machine: the consequences of an answer, a deadline or a fault, with no clock, socket, file or process.
 
 Theory of operation
 -------------------
@@ -233,7 +233,7 @@ class MatchMachine:
         return self._take_effects()
 
     def tick(self, now: float, read_until: float) -> list[Effect]:
-        """Close every decision that ended before `read_until`. Earlier answers must all have been read."""
+        """Close every decision that ended before `read_until`. All answers that arrived earlier must have been read."""
         self._now = now
         while self.result is None:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
@@ -263,7 +263,7 @@ class MatchMachine:
         self._seats[seat].away = True
 
     def back(self, seat: Seat) -> list[Effect]:
-        """Ask a remote seat that has come back for its open decision again, with the remaining time."""
+        """Put the open decision again to a remote seat that has come back, with the remaining time."""
         player = self._seats[seat]
         player.away = False
         return [] if player.open is None else [Ask(player.open)]
@@ -276,7 +276,7 @@ class MatchMachine:
         return min(deadlines, default=None)
 
     def is_deciding(self, seat: Seat, number: int | None = None) -> bool:
-        """Return whether a seat has an open decision, and whether it has this number if one is given."""
+        """Return whether a seat has an open decision; if `number` is given, only a decision with that number counts."""
         decision = self._seats[seat].open
         return decision is not None and number in (None, decision.number)
 
@@ -361,7 +361,7 @@ class MatchMachine:
     # time
 
     def _expire(self, decision: Decision) -> None:
-        """Close a decision whose deadline has passed, and play the default of the rules."""
+        """Close a decision whose deadline has passed, and play the rules' default."""
         seat = decision.seat
         deadline = decision.deadline
         # The decision ends at the deadline, however late the referee notices it, so nobody is charged for that delay.
@@ -405,7 +405,7 @@ class MatchMachine:
         self._effects += [AppendLine(line), Dismiss(seat, fault)]
 
     def _go_on(self) -> None:
-        """Play everything that needs no answer, then ask every seat to act that has no open decision."""
+        """Play everything that needs no answer; then ask every seat that is to act and has no open decision."""
         if self.result is not None:
             return
         overtaken = True

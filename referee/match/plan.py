@@ -98,7 +98,7 @@ class MatchDigest:
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Add draws, as pairs (stream, draw), to the hash."""
+        """Add draws, as (stream, draw) pairs, to the hash."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 

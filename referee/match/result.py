@@ -12,8 +12,10 @@ from referee.game import Seat
 MAX_LAG_SHARE = 0.1
 """A match is flagged (`Result.lagged`) only if the referee was late for a larger share of the time than this."""
 MAX_MEAN_LAG = 0.005
-"""A match is flagged only if the mean delay per decision also exceeds this, in seconds, because a share proves
-little where answers are fast."""
+"""A match is flagged only if the mean delay per decision also exceeds this, in seconds.
+
+A share alone proves little where answers are fast.
+"""
 
 
 class Outcome(Enum):
@@ -51,9 +53,9 @@ class SeatResult:
     think_seconds: float
     """The time charged for all decisions of the seat, in seconds."""
     wall_seconds: float
-    """The duration of these decisions by the referee's clock, in seconds."""
+    """The duration of all decisions of the seat by the referee's clock, in seconds."""
     lag_seconds: float
-    """The referee's own delay during these decisions, in seconds."""
+    """The referee's own delay during the seat's decisions, in seconds."""
     detail: str
     """The detail of the fault; empty for a seat that played to the end."""
 
@@ -85,7 +87,7 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
     """Rank the seats of a match in which some seats went out.
 
     Args:
-        ranks: the rank of each seat by the rules of the game.
+        ranks: the rank of each seat under the rules of the game.
         out_order: for each seat, the number of seats that were out before it; None for a seat that played to the end.
 
     Returns:

@@ -1,1 +1,1 @@
-"""Tournaments: pairings, luck and tables. Pure: everything follows from the file, its seed and the results."""
+"""Tournaments: pairings, luck and tables. They are pure: everything follows from the file, its seed and the results."""

@@ -18,7 +18,7 @@ class BracketSeat:
 
     name: str
     points: float | None = None
-    """Its points per match at this table; None if none of its matches count."""
+    """The entrant's points per match at this table; None if none of its matches count."""
     tie_breaks: Mapping[str, float] = field(default_factory=dict)
     """The value of each tie-break that was needed at this table, in the order of the tie-breaks."""
     goes_on: bool = False
@@ -30,7 +30,7 @@ class BracketTable:
     """A table of a knockout, or a bye."""
 
     seats: Sequence[BracketSeat]
-    """Its entrants, in the order of their seeding."""
+    """The entrants at the table, in the order of their seeding."""
     is_played: bool
     """False for a bye."""
 

@@ -26,7 +26,7 @@ from referee.tournament.scoring import match_points
 
 RESAMPLES = 2000
 MIN_BLOCKS = 5
-"""The minimum number of blocks of one luck that are drawn by themselves."""
+"""The minimum number of blocks with the same luck that are drawn separately from others."""
 _TAIL = 0.025
 
 Shares = dict[int, tuple[float, int]]
@@ -35,12 +35,12 @@ Shares = dict[int, tuple[float, int]]
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """The certainty of the points of entrants."""
+    """The certainty of entrants' points."""
 
     intervals: dict[int, tuple[float, float]]
     """The 95 % interval of the points per match, by entrant."""
     best: dict[int, float]
-    """The chance that each entrant is the best of them; entrants that share first place in a resample share it."""
+    """The chance that each entrant is the best; entrants that share first place in a resample divide it equally."""
 
 
 def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int]) -> Certainty | None:
@@ -98,7 +98,7 @@ def _ends(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> tuple[float,
 def _resample(
     strata: Sequence[Sequence[Shares]], blocks_of: Mapping[int, int], ends: tuple[float, float], chance: random.Random
 ) -> dict[int, float]:
-    """Draw blocks from each stratum, and add a further one of all entrants; return the points per match."""
+    """Draw blocks from each stratum, and add a further block of all entrants; return the points per match."""
     totals: dict[int, float] = {}
     counts: dict[int, float] = {}
     for blocks in strata:

@@ -157,7 +157,7 @@ def _preliminary(plan: TournamentPlan, results: Results) -> list[TournamentRound
 
 
 def _seeding(plan: TournamentPlan, rounds: Sequence[TournamentRound], results: Results) -> list[SharedPlace]:
-    """Order the entrants of a knockout as in the file, or by the rounds before it; struck-out entrants come last."""
+    """Order the entrants of a knockout as in the file, or by the preliminary rounds; struck-out entrants come last."""
     if plan.preliminary is Preliminary.NONE:
         return [SharedPlace([entrant]) for entrant in plan.competitors]
     played = TournamentCourse(rounds).played(results)
@@ -173,7 +173,7 @@ def table_order(plan: TournamentPlan, played: Sequence[PlayedFixture], one: Comp
 def _ordered(
     plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int], points: Numbers | None = None
 ) -> list[SharedPlace]:
-    """Order entrants by these points, or else by their means; struck-out entrants come last."""
+    """Order entrants by `points` or, if that is None, by their mean points; struck-out entrants come last."""
     struck, valid = struck_out(plan, played), counted(plan, played)
     placed = [entrant for entrant in entrants if entrant not in struck]
     groups = in_order(plan, valid, means(plan.scoring, valid) if points is None else points, placed)
@@ -201,7 +201,7 @@ def _design(plan: TournamentPlan) -> Blocks:
 
 
 def _round_robin(plan: TournamentPlan) -> list[Company]:
-    """Let all entrants meet equally often. Each table has its own luck, because new seeds show more.
+    """Let all entrants meet equally often. Each table has its own luck, because different seeds give more evidence.
 
     An entrant that joined later meets all earlier entrants at additional tables, so that no earlier match changes.
     """
@@ -231,7 +231,7 @@ def _gauntlet(plan: TournamentPlan) -> list[Company]:
 
 
 def matches_to_come(plan: TournamentPlan, course: TournamentCourse) -> int:
-    """Return the number of matches of later rounds, if no entrant is struck out."""
+    """Return the number of matches in later rounds, assuming that no entrant is struck out."""
     last = course.rounds[-1]
     seated = 0
     if plan.format is Format.SWISS or (last.is_preliminary and plan.preliminary is Preliminary.SWISS):

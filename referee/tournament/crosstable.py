@@ -12,12 +12,12 @@ from referee.tournament.fixtures import PlayedFixture
 
 @dataclass(frozen=True, slots=True)
 class MeetingTable:
-    """The meetings of entrants."""
+    """A table of the meetings between entrants."""
 
     order: Sequence[int]
     """The entrants, in the order of rows and columns."""
     shares: dict[tuple[int, int], tuple[Fraction, int]]
-    """For (row, column), the number of matches in which the row came before the column, and the number of all their matches.
+    """For (row, column), the number of matches in which the row came before the column, and of all their matches.
 
     A shared place counts as a half.
     """
@@ -31,7 +31,7 @@ class MeetingTable:
 
 
 def crosstable(played: Sequence[PlayedFixture], order: Sequence[int]) -> MeetingTable:
-    """Count the meetings of entrants in the given matches."""
+    """Count the meetings between entrants in the given matches."""
     shares: dict[tuple[int, int], tuple[Fraction, int]] = {}
     for one in played:
         for own, other in permutations(one.result.seats, 2):

@@ -31,7 +31,10 @@ from itertools import combinations
 _STEPS = 4000
 """The number of steps of the search for each base block."""
 _MORE = 3
-"""The number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one; more if some never meet."""
+"""The number of sizes to try, from the smallest upwards, until the numbers of meetings differ by at most one.
+
+More sizes are tried if some entrants never meet.
+"""
 _COOLING = 4.0
 """The inverse temperature at the end of the search."""
 
@@ -77,7 +80,10 @@ def near_design(points: int, size: int) -> Blocks:
 
 
 def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:
-    """Return all translations of base blocks; a point beyond the last whole copy of the integers modulo m stays."""
+    """Return all translations of base blocks.
+
+    A point beyond the last whole copy of the integers modulo `modulus` stays where it is.
+    """
     moving = points // modulus * modulus
 
     def moved(point: int, by: int) -> int:
@@ -88,7 +94,10 @@ def develop(points: int, modulus: int, base: Sequence[Sequence[int]]) -> Blocks:
 
 @cache
 def _families() -> dict[tuple[int, int], tuple[int, Blocks]]:
-    """Read the modulus and the base blocks for each (n, k) from the table. A line is `n k lambda m: block; block`."""
+    """Read the modulus and the base blocks for each number of points and block size, from `families.txt`.
+
+    A line is `n k lambda m: block; block`.
+    """
     found = {}
     for line in resources.files(__package__).joinpath("families.txt").read_text(encoding="ascii").splitlines():
         head, _, tail = line.partition(":")
@@ -99,7 +108,10 @@ def _families() -> dict[tuple[int, int], tuple[int, Blocks]]:
 
 @cache
 def _even_base(points: int, size: int, count: int) -> Blocks:
-    """Search for base blocks modulo n whose differences occur as evenly as possible, with the same result each time."""
+    """Search for base blocks modulo `points` whose differences occur as evenly as possible.
+
+    The result is the same each time.
+    """
     chance = random.Random(points * size)  # noqa: S311 a search that can be repeated
     base = [list(range(size)) for _ in range(count)]
     counts = [0] * points
@@ -127,7 +139,7 @@ def _even_base(points: int, size: int, count: int) -> Blocks:
 
 
 def _count_difference(counts: list[int], difference: int, by: int) -> int:
-    """Count a difference and its opposite; return the change of the sum of all squares."""
+    """Count a difference and its opposite; return the change in the sum of the squares of all counts."""
     change = 0
     # For an even n, n / 2 is its own opposite, and is counted twice.
     for place in (difference % len(counts), -difference % len(counts)):

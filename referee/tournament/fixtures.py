@@ -11,7 +11,7 @@ from referee.match.result import Result
 from referee.tournament.plan import TournamentPlan
 
 Results = Mapping[str, Result]
-"""The results so far, by the name of the match."""
+"""The results so far, by match name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Company:
     """The number of the table in its round, from 1."""
     entrants: tuple[int, ...]
     luck: str
-    """The name of its luck; companies with the same luck have the same seeds."""
+    """The name of the company's luck; companies with the same luck have the same seeds."""
     order: tuple[int, ...]
     """The entrants in the order to which the draw of seats applies.
 
@@ -37,7 +37,7 @@ class Fixture:
     """A match of a tournament."""
 
     name: str
-    """The name of its record, without extension."""
+    """The name of the match's record, without its extension."""
     company: Company
     game: int
     block: int
@@ -49,7 +49,7 @@ class Fixture:
 
     @property
     def luck(self) -> tuple[str, int]:
-        """The luck that it shares with the same block in the other games, and in companies of the same luck."""
+        """The luck that the match shares with the same block in the other games, and in companies of the same luck."""
         return self.company.luck, self.block
 
 
@@ -62,7 +62,7 @@ class PlayedFixture:
 
 
 def company(round_number: int, number: int, entrants: Sequence[int], luck: str = "") -> Company:
-    """Return a company whose luck is its own unless another is given."""
+    """Return a company, which has luck of its own unless `luck` names another."""
     own = luck or f"round {round_number} table {number}"
     # Sorted, so that the same entrants compare equal however they were dealt.
     return Company(round_number, number, tuple(sorted(entrants)), own, tuple(entrants))

@@ -16,7 +16,7 @@ from referee.registry import did_you_mean
 
 MAX_ENTRANTS, MAX_BLOCKS, MAX_NAME = 1000, 10_000, 40
 MAX_MATCHES = 1_000_000
-"""The maximum number of matches of a tournament: a typing error in `blocks` must not fill the memory."""
+"""The maximum number of matches in a tournament, so that a typing error in `blocks` cannot fill the memory."""
 MIN_SEATS, MAX_SEATS = 2, 5
 MAX_SECONDS = 86_400
 MAX_ROUNDS = 1000
@@ -42,7 +42,7 @@ OF_ROUNDS = (Format.SWISS, Format.KNOCKOUT)
 
 
 class Scoring(Enum):
-    """The points of a match."""
+    """The ways to award points for a match."""
 
     WINS = "wins"
     PLACES = "places"
@@ -68,14 +68,14 @@ class Preliminary(Enum):
 
 
 class FaultRule(Enum):
-    """The consequence for an entrant that was out in a match."""
+    """The possible consequences for an entrant that was out in a match."""
 
     FORFEIT = "forfeit"
     STRIKE_OUT = "strike-out"
 
 
 class Balance(Enum):
-    """The kinds of round robins at tables of three and more."""
+    """The kinds of round robins at tables of three or more."""
 
     EXACT = "exact"
     NEAR = "near"
@@ -100,7 +100,7 @@ class GameTerms:
     """A game of a tournament."""
 
     label: str
-    """Its name in the names of records: the game's name, with a number if the tournament contains the game twice."""
+    """The game's label in the names of records: its name, with a number if the tournament contains the game twice."""
     name: str
     options: Mapping[str, Any]
 
@@ -115,12 +115,12 @@ class Entrant:
     is_host: bool
     """True for the opponents in a gauntlet."""
     has_joined: bool = False
-    """True if it joined after the first match."""
+    """True if the entrant joined after the first match."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntrantLimits:
-    """The sandbox of the bots, and their limits; None stands for the default."""
+    """The settings of the bots' sandbox, and the bots' limits; None stands for the default."""
 
     isolate: bool
     memory: int | None
@@ -157,7 +157,7 @@ class TournamentPlan:
     wait: float | None
     """The time allowed for a bot to join, in seconds; None for the default."""
     directory: str
-    """The folder in which entrants' paths begin and their commands run, relative to the folder of the file."""
+    """The folder that entrants' paths are relative to and their commands run in, relative to the file's folder."""
     games: tuple[GameTerms, ...]
     entrants: tuple[Entrant, ...]
     isolation: EntrantLimits
@@ -174,7 +174,7 @@ class TournamentPlan:
 
     @property
     def competitors(self) -> list[int]:
-        """The entrants that are placed: all except the hosts of a gauntlet."""
+        """The entrants that get a place: all except the hosts of a gauntlet."""
         return [number for number, entrant in enumerate(self.entrants) if not entrant.is_host]
 
 
@@ -392,7 +392,7 @@ def _problem(plan: TournamentPlan) -> str:
 
 
 def _field_problem(plan: TournamentPlan) -> str:
-    """Return the reason why a field does not fit the format; empty if it fits."""
+    """Return the reason why the field of entrants does not fit the format; empty if it fits."""
     hosts = len(plan.entrants) - len(plan.competitors)
     if plan.format is Format.GAUNTLET:
         if hosts < plan.seats - 1:
@@ -414,7 +414,7 @@ def _field_problem(plan: TournamentPlan) -> str:
 
 
 def _preliminary_problem(plan: TournamentPlan) -> str:
-    """Return the contradiction in the rounds before a knockout; empty if there is none."""
+    """Return the contradiction in the settings for the rounds before a knockout; empty if there is none."""
     if plan.preliminary is Preliminary.NONE:
         return "qualify is for a knockout with a preliminary" if plan.qualify else ""
     if plan.preliminary is Preliminary.SWISS and plan.scoring is Scoring.SCORE:

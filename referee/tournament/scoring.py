@@ -30,7 +30,7 @@ def is_out(seat: SeatResult) -> bool:
 
 
 def struck_out(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> set[int]:
-    """Return the entrants whose matches count for nobody, by the rule for faults; hosts are never struck out."""
+    """Return the entrants whose matches count for nobody, under the rule for faults; hosts are never struck out."""
     if plan.faults is not FaultRule.STRIKE_OUT:
         return set()
     out = {one.fixture.seats[seat.seat] for one in played for seat in one.result.seats if is_out(seat)}
@@ -47,8 +47,8 @@ def counted(plan: TournamentPlan, played: Sequence[PlayedFixture]) -> list[Playe
 def match_points(scoring: Scoring, result: Result) -> list[Fraction]:
     """Return the points of each seat. A seat that was out gets 0, or with `SCORE` the lowest score at the table.
 
-    `WINS`: one point, divided among those who share the first place. `PLACES`: from 1 for the first to 0 for the last in
-    equal steps; those who share places share their points. `SCORE`: the score by the rules of the game.
+    `WINS`: one point, divided among those who share the first place. `PLACES`: from 1 for the first to 0 for the last
+    in equal steps; those who share places share their points. `SCORE`: the score under the rules of the game.
     """
     seats = result.seats
     if scoring is Scoring.SCORE:
@@ -69,7 +69,7 @@ def _beaten(seat: SeatResult, other: SeatResult) -> Fraction:
 
 
 def table_points(scoring: Scoring, seats: int) -> Fraction:
-    """Return the mean of the points at a table without faults, for `WINS` and `PLACES`."""
+    """Return a seat's mean points at a table without faults, for `WINS` and `PLACES`."""
     return Fraction(1, seats) if scoring is Scoring.WINS else Fraction(1, 2)
 
 
@@ -114,7 +114,10 @@ def break_tie(
 
 
 def _head_to_head(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield, for each other tied entrant at the table, 1 for a better rank, 1/2 for the same and 0 for a worse one."""
+    """Yield the result of the seat against each other tied entrant at the table.
+
+    It is 1 for a better rank, 1/2 for the same rank, and 0 for a worse rank.
+    """
     for other in one.result.seats:
         if other.seat != seat.seat and one.fixture.seats[other.seat] in tied:
             yield _beaten(seat, other)
@@ -134,7 +137,7 @@ def _score_difference(one: PlayedFixture, seat: SeatResult, points: Numbers, tie
 
 
 def _last_seat_wins(one: PlayedFixture, seat: SeatResult, points: Numbers, tied: Sequence[int]) -> Iterator[Fraction]:
-    """Yield the share of the win if the seat is the last one."""
+    """Yield the last seat's share of the win, and nothing for any other seat."""
     if seat.seat == len(one.result.seats) - 1:
         yield match_points(Scoring.WINS, one.result)[seat.seat]
 

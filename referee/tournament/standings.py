@@ -21,13 +21,13 @@ class TableRow:
     place: int
     """The place, from 1; entrants that no tie-break separates share a place."""
     matches: int
-    """The number of its matches that count."""
+    """The number of the entrant's matches that count."""
     points: Fraction
-    """Its points per match."""
+    """The entrant's points per match."""
     interval: tuple[float, float] | None
     """The 95 % interval of the points per match; None in a knockout, and with fewer than two blocks."""
     best: float | None
-    """The chance that it is the best, or in a knockout the best of the final; None while that is unknown.
+    """The chance that the entrant is the best or, in a knockout, the best in the final; None while that is unknown.
 
     It is unknown before the final, and with fewer than two blocks.
     """
@@ -35,7 +35,7 @@ class TableRow:
     """The number of matches in which the entrant was out."""
     byes: int
     is_struck: bool
-    """True if its matches count for nobody."""
+    """True if the entrant's matches count for nobody."""
     numbers: dict[TieBreak, Fraction] = field(default_factory=dict)
     """The tie-breaks that were needed, in their order, and the entrant's value for each."""
 

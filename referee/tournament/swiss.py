@@ -20,10 +20,10 @@ from itertools import combinations, product
 from referee.kit.chance import LiveChance
 
 _FURTHER = 400
-"""The total number of entrants in all further starts of the search: a small field gets many, a very large one none."""
+"""The total number of entrants in all further starts of the search; a small field gets many, and a huge one none."""
 
 Meetings = Mapping[tuple[int, int], int]
-"""The number of tables that two entrants have shared; the lower number of the two comes first."""
+"""The number of tables that two entrants have shared, by pair; the lower number in a pair comes first."""
 
 
 def tables_and_byes(

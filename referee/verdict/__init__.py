@@ -1,1 +1,1 @@
-"""Is a new version of a bot better than the old one? Scores of blocks, and a sequential test on them. Pure."""
+"""Pure code that decides whether a new version of a bot is better than the old one, by a sequential test on blocks."""

@@ -49,7 +49,7 @@ def log_likelihood_ratio(counts: Counts, margin: Margin) -> float:
 
 
 def deviation(counts: Counts) -> float:
-    """Return the standard deviation of the differences; never 0, because -1 and 1 are possible."""
+    """Return the standard deviation of the differences; it is never 0, because -1 and 1 are possible."""
     values = with_extremes(counts)
     total = sum(values.values())
     mean = sum(value * count for value, count in values.items()) / total
@@ -78,7 +78,7 @@ def interval(counts: Counts) -> tuple[float, float]:
 
 
 def _edge(values: Counts, inside: float, outside: float, lack: float) -> float:
-    """Return the mean, between a likely and an unlikely one, whose log-likelihood falls short by `lack`."""
+    """Return the mean, between a likely mean and an unlikely one, whose log-likelihood falls short by `lack`."""
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
         # `middle` is never -1 or 1, where `_tilt` would divide by 0.
@@ -99,7 +99,7 @@ def weighted_ratio(log_likelihood: Callable[[float], float], size: float) -> flo
     better than none.
 
     Args:
-        log_likelihood: returns the log-likelihood of an effect.
+        log_likelihood: a function that returns the log-likelihood of an effect.
         size: the margin.
     """
     largest = max(size, LARGEST)

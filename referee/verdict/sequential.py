@@ -1,4 +1,4 @@
-"""The sequential test: block after block, until one of two hypotheses is rejected, or the maximum number of blocks is reached."""
+"""The sequential test, which adds blocks until one of two hypotheses is rejected or the maximum number is reached."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from referee.verdict.likelihood import Margin, deviation, interval, log_likeliho
 MIN_BLOCKS = 10
 """The minimum number of blocks for a conclusion: the likelihood ratio of fewer blocks says little."""
 STRICTNESS = 0.9
-"""The share of alpha and beta for which Wald's bounds are computed, because a test with estimated distributions errs up
-to a fifth more often (docs/verdicts.md)."""
+"""The share of alpha and beta for which Wald's bounds are computed.
+
+A test with estimated distributions errs up to a fifth more often (docs/verdicts.md).
+"""
 _RARE = 0.05
 """Versions that differ in this share of blocks are taken for identical only with a probability of about beta."""
 _MAX_REPEATS = 20
@@ -67,17 +69,17 @@ class SequentialTest:
     blocks: int = 0
     """The number of blocks played."""
     different: int = 0
-    """The number of these blocks that are evidence."""
+    """The number of blocks that are evidence."""
     ratio: float = 0.0
     """The logarithm of the likelihood ratio."""
     is_alike: bool = True
     """True if both versions have played identically in all blocks."""
     conclusion: Conclusion | None = None
-    """None while the test goes on."""
+    """The conclusion of the test; None while the test goes on."""
     _counts: Counter[float] = field(default_factory=Counter)
     _keys: set[tuple[str, ...]] = field(default_factory=set)
     _repeats: int = 0
-    """The number of blocks since the last one that was different."""
+    """The number of blocks since the last one whose play was new."""
 
     def add(self, block: BlockScore) -> bool:
         """Take the next block; return whether it is evidence."""
@@ -156,13 +158,13 @@ class SequentialTest:
 
     @property
     def is_close(self) -> bool:
-        """True if the difference may be between 0 and the margin, by its 95 % interval."""
+        """True if the difference may be between 0 and the margin, according to its 95 % interval."""
         low, high = self.interval
         return low <= self._size and high >= 0
 
     @property
     def _size(self) -> float:
-        """The margin in shares of rivals beaten."""
+        """The margin, as a share of rivals beaten."""
         return self.terms.margin.size * (self.deviation if self.terms.margin.in_deviations else 1)
 
     @property

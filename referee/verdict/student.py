@@ -7,7 +7,7 @@ import math
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """The limit for a 95 % interval, in standard errors, for 1 to 9 degrees of freedom."""
 _Z = 1.960
-"""The limit for many degrees of freedom."""
+"""The limit for a 95 % interval, in standard errors, for many degrees of freedom."""
 
 
 def limit(degrees: int) -> float:
@@ -34,7 +34,7 @@ def half_width(count: int, variance: float) -> float:
     """Return half the width of the 95 % interval of the mean of `count` values.
 
     Args:
-        count: the number of values; the interval of a single one is infinite.
+        count: the number of values; the interval of a single value is infinite.
         variance: the mean of their squared distances from their mean.
     """
     return math.inf if count < 2 else limit(count - 1) * math.sqrt(variance / (count - 1))
