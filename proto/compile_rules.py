@@ -27,7 +27,10 @@ PURE = (
     "problems",
     "spots",
 )
-"""The name prefixes of modules that stay pure Python, because matches do not run their code, or other modules make their values."""
+"""The name prefixes of modules that stay pure Python.
+
+Matches do not run their code, or other modules make their values.
+"""
 
 Group = tuple[list[str], str]
 """The files of one library, and the library's name."""

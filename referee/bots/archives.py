@@ -21,7 +21,7 @@ from referee.bots.errors import BadBot
 PIECE = 128 * 1024
 """The number of bytes of content read at a time, here and in the standard library."""
 MAX_TAR_HEADER = 64 * 1024
-"""The maximum size of the header of a file in a tar archive, including its extensions. A long name needs 2 kB."""
+"""The maximum size of a file's header in a tar archive, including its extensions. A long name needs 2 kB."""
 MAX_TAR_HEADERS = 40 * 1024 * 1024
 """The maximum total size of the headers in a tar archive, which allows 2 kB for each of 20,000 files."""
 MAX_ZIP_CONTENTS = 4 * 1024 * 1024

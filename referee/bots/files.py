@@ -47,7 +47,7 @@ MAX_LINK_BYTES = 1024
 TAKING_IN = ".taking-in-"
 """The prefix of temporary folders for incoming bots; the process id follows."""
 TAKEN_IN_MODE = 0o555
-"""The mode of the folder of a version: bots that run as another user read it, and nobody writes to it."""
+"""The mode of a version's folder: bots that run as another user read it, and nobody writes to it."""
 
 
 @dataclass(frozen=True, slots=True)

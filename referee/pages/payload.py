@@ -40,7 +40,7 @@ class Reel:
 
 
 def tokens_of(picture: str) -> list[str]:
-    """Cut a picture into tokens. Joined again, they give the picture, whatever its text."""
+    """Cut a picture into tokens. When joined, the tokens give the picture again, whatever its text."""
     return [token for token in _TOKEN.split(picture) if token]
 
 

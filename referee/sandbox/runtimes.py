@@ -103,7 +103,7 @@ def _package(name: str) -> Path | None:
 
 
 def _outermost(wanted: Iterable[Path], seen: Sequence[str]) -> list[str]:
-    """Return the wanted folders that are neither below another one nor below one that is already seen."""
+    """Return the wanted folders that are below neither another wanted folder nor a folder that is already seen."""
     outermost: list[Path] = [Path(name) for name in seen]
     new = []
     # The shortest first, so that a folder comes after those that contain it.

@@ -19,7 +19,7 @@ LEAVE_OUT = "leave out --unconfined" if IS_LINUX else f"leave them out: {NAME} h
 FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX else ("/opt/homebrew/bin",))
 """The folders of the usual programs."""
 MAX_SOCKET_PATH_BYTES = 107 if IS_LINUX else 103
-"""The maximum length of the path of a Unix domain socket; see unix(7), and unix(4) on BSD."""
+"""The maximum length of a Unix domain socket's path, in bytes; see unix(7), and unix(4) on BSD."""
 _MAX_FILES = 10_240
 """The maximum number of open files of a process on macOS, unless a lower limit is set (OPEN_MAX)."""
 _SIGKILL = 9  # the enums of `signal` take longer to import than everything else here

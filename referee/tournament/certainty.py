@@ -44,7 +44,7 @@ class Certainty:
 
 
 def certainty(plan: TournamentPlan, played: Sequence[PlayedFixture], entrants: Sequence[int]) -> Certainty | None:
-    """Return the certainty of the points of the given entrants; None with fewer than two blocks.
+    """Return the certainty of the given entrants' points; None with fewer than two blocks.
 
     Equal arguments give equal results.
     """

@@ -184,7 +184,7 @@ def set_up(view: View) -> list[Action]:
 
 
 def rated_set_up(view: View) -> list[tuple[float, list[Action]]]:
-    """Return each set-up choice, with the points of its best first turn."""
+    """Return each set-up choice, paired with the points of the best first turn after it."""
     found: list[tuple[float, list[Action]]] = []
     for action in view.actions:
         ends = search(view, with_choice(view, action), ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)

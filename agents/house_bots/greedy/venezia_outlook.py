@@ -152,7 +152,7 @@ class View:
         return min(self.table.supply[seat], round(BORN * self.table.on_piazza(seat)))
 
     def outlooks(self) -> list[Outlook]:
-        """Return the outlook of every place, with the seat's pigeons on the district cards."""
+        """Return the outlook of every place, including the seat's pigeons on the district cards."""
         mine, slots = [0] * _PLACES, self.table.plans[self.seat].slots
         piles = self.table.piles[self.seat]
         for slot in range(min(len(slots), len(piles))):
@@ -258,7 +258,7 @@ def rounds_left(table: Table) -> int:
 
 
 class Shares:
-    """The best ways to lay pigeons on the first cards, by the cards used and the pigeons laid."""
+    """The best ways to lay pigeons on the first cards, for each number of cards used and pigeons laid."""
 
     def __init__(self, pigeons: int, cards: int) -> None:
         self.pigeons = pigeons

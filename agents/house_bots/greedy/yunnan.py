@@ -97,7 +97,7 @@ def choose(setup: Setup, seen: Observation, actions: Sequence[Action]) -> Sequen
 
 
 def row_in(table: Table, ways: Ways) -> list[Action]:
-    """Return the actions of the colour to act."""
+    """Return the actions that the colour to act plays, in order."""
     phase, view = int(table.phase), View(table, ways)
     if phase == Phase.AUCTION:
         return [place_merchant(view)]

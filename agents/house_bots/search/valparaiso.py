@@ -20,7 +20,7 @@ from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import Table
 
 PLANS, USES, WIDTH = 6, 4, 18
-"""The maximum numbers of plans and of uses of a card to compare, and the number of states kept in the search for them."""
+"""The maximum numbers of plans and of card uses to compare, and the number of states kept in the search for them."""
 LONG_PLANS, LONG_USES, LONG_WIDTH = 14, 8, 36
 """The values of `PLANS`, `USES` and `WIDTH` for a long search."""
 LONG_SAMPLES: Final = 30
