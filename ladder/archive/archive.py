@@ -99,7 +99,7 @@ class Archive:
         Args:
             path: its file.
             create: True to create a missing file, and to wait for other writers without a limit; if False, a missing file is
-            treated as empty.
+                treated as empty.
 
         Raises:
             BadHome: if the file is not an archive, or cannot be read.
@@ -122,7 +122,7 @@ class Archive:
     # adding
 
     def add(self, match_id: str, record: bytes, logs: Mapping[str, bytes]) -> None:
-        """Add the record of a match, and its logs by file name. Afterwards, either all of them are on disk or none.
+        """Add the record of a match, and its logs by file name; either all of them are on disk afterwards, or none.
 
         Raises:
             RecordError: if the record is damaged.
@@ -239,7 +239,10 @@ class Archive:
     # removing and copying
 
     def sizes(self, table: str) -> Iterator[tuple[str, str, int]]:
-        """Yield the match id, the time of addition (ISO 8601, UTC) and the compressed size in bytes of each row of a table."""
+        """Yield the match id, the time of addition and the compressed size of each row of a table.
+
+        The time is in ISO 8601, UTC, and the size in bytes.
+        """
         rows = () if self._file is None else self._file.each(f"select match, at, length(data) as size from {table}")  # noqa: S608
         return ((row["match"], row["at"], row["size"]) for row in rows)
 
@@ -295,7 +298,7 @@ def find_logs(home: Home, match_id: str) -> dict[str, bytes]:
 
 @contextmanager
 def _reading(home: Home) -> Iterator[Archive]:
-    """Open the archive in this context; report an archive that will never be readable as a damaged record."""
+    """Open the archive in this context; raise RecordError, as for a damaged record, if it will never be readable."""
     try:
         with Archive(home.archive, create=False) as archive:
             yield archive

@@ -45,7 +45,7 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
 
 
 def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
-    """Write the lines of a log, as `write` does. They come from this ladder, or from a ladder that is served elsewhere.
+    """Write the lines of a log, as `write` does. They may also come from a ladder that is served elsewhere.
 
     `dogana verify-log` verifies the file.
 
@@ -74,7 +74,7 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
 
 @contextlib.contextmanager
 def _one_at_a_time(home: Home) -> Iterator[None]:
-    """Wait until no other process writes the log, so that no earlier writer replaces a longer log with a shorter one."""
+    """Wait until no other process is writing the log, so that an earlier writer cannot replace a longer log."""
     key = os.open(home.key, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(key, fcntl.LOCK_EX)

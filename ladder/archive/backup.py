@@ -64,7 +64,10 @@ def _taken(file: Path) -> LadderError:
 
 
 def _copy_with_keys(home: Home, store: Store, file: Path) -> dict[str, bytes]:
-    """Copy the database, and return the files of the key that it names, by name: another command may replace the key meanwhile."""
+    """Copy the database, and return the contents of the key files, by name, that belong to the key in this copy.
+
+    Both are read again if another command has replaced the key meanwhile.
+    """
     while True:
         keys = _keys(home)
         store.file.copy_to(file)
@@ -73,7 +76,7 @@ def _copy_with_keys(home: Home, store: Store, file: Path) -> dict[str, bytes]:
 
 
 def _keys(home: Home) -> dict[str, bytes]:
-    """Return the files of the key by name, including a new one that is not in its place yet."""
+    """Return the contents of the key files, by name, including a new key that is not in its place yet."""
     found = {}
     for path in home.folder.glob("key.*"):
         if path.suffix != ".part":  # see `unfinished`

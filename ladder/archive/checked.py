@@ -1,8 +1,8 @@
 """The list of records that a comparison has verified, so that an interrupted comparison can continue (`recompute.py`).
 
-The file contains a fingerprint for each match, at the position of its number. A fingerprint covers everything that was
-compared: the bytes of the record, and the ladder's facts about the match. So changed records are verified again, and so are those
-whose fingerprint was not written completely. The file lists only valid records.
+The file contains a fingerprint for each match, at the position that its number determines. A fingerprint covers
+everything that was compared: the bytes of the record, and the ladder's facts about the match. So changed records are
+verified again, and so are those whose fingerprint was not written completely. The file lists only valid records.
 """
 
 from __future__ import annotations

@@ -121,7 +121,10 @@ def _write_csv(target: TextIO, rows: Iterable[dict[str, Any]]) -> int:
 
 
 def cell_of(value: Any) -> Any:
-    """Return a value as a cell: text has no hidden characters and is never a formula; options become JSON, and truth values 1 or 0."""
+    """Return a value as a cell of a CSV file.
+
+    Text gets no hidden characters, and is never a formula. Options become JSON, and truth values become 1 or 0.
+    """
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, dict):

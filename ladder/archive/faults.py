@@ -45,7 +45,7 @@ class LostDecision:
     observation: tuple[str, ...]
     """The seat's observation in words, an entry for each field."""
     legal: tuple[str, ...]
-    """The legal actions; none if it was not the seat's turn."""
+    """The legal actions; empty if it was not the seat's turn."""
     refused: tuple[str, ...]
     """The reasons for which answers to this decision were refused."""
     fault: str
@@ -88,8 +88,10 @@ class Account:
     longest: dict[Seat, LongestDecision]
     """The longest decision of each seat that was charged for one."""
     moment: str
-    """The most interesting moment, as the fragment of the page's address: the time when the first seat was put out; if none
-    was, the time when a seat last lost the lead; if none did, the end."""
+    """The most interesting moment, as a fragment in the address of the match's page.
+
+    It is the time when the first seat was put out; if none was, the time when a seat last lost the lead; if none did,
+    the end."""
     lead: Lead | None
     """The winner's lead; None if several seats have won."""
     breakdown: tuple[tuple[Points, ...], ...]
@@ -97,7 +99,7 @@ class Account:
 
 
 def read_account(path: Path, data: bytes) -> Account:
-    """Play a record again, and collect the history of its seats.
+    """Replay a record, and collect the history of its seats.
 
     Args:
         path: the name of the record in error messages.
@@ -156,7 +158,7 @@ def _blames(lines: Iterable[RecordLine]) -> list[Blame]:
 
 
 def _lost(state: State, at: int, outs: Mapping[Seat, Blame], blames: Sequence[Blame]) -> list[LostDecision]:
-    """Return the decisions of a state at which seats were put out."""
+    """Return those decisions, in one state of a match, at which seats were put out."""
     return [
         LostDecision(
             seat=seat,

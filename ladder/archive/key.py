@@ -42,7 +42,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """Return the key of a ladder; make one if it has none.
 
     Raises:
-        BadHome: if the private key is missing or does not match.
+        BadHome: if the private key is missing, or does not match the ladder's public key.
         OSError: if it cannot be read or written; the error names it.
     """
     if not store.log.key():
@@ -102,7 +102,7 @@ def read_private_key(home: Home) -> LadderKey:
     """Return the key in `key.pem`.
 
     Raises:
-        BadHome: if the file contains no private key of a ladder.
+        BadHome: if the file is missing, or contains no private key of a ladder.
         OSError: if it cannot be read; the error names it.
     """
     from cryptography.exceptions import UnsupportedAlgorithm

@@ -10,13 +10,15 @@ from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 
 DEFAULT_BYTES = 1024**3
-"""The default quota for the files of all versions of an author."""
+"""An author's default quota for the files of all their versions, in bytes."""
 BLOCK_BYTES = 4096
-"""The least size that a file or folder counts as; a disk gives it a block, even if it is empty."""
+"""The minimum size, in bytes, counted for a file or folder, because even an empty one takes a block on a disk."""
 
 
 def check_quota(home: Home, store: Store, author: str, content_hash: str, default: int = DEFAULT_BYTES) -> None:
-    """Check that an author's quota allows files that are already copied. The caller must prevent other additions meanwhile.
+    """Check that an author's quota allows files that are already copied.
+
+    The caller must prevent other additions meanwhile.
 
     Args:
         home: the ladder.
@@ -52,7 +54,10 @@ def used_bytes(home: Home, store: Store, author: str, *, but: str = "") -> int:
 
 
 def bytes_of(folder: Path) -> int:
-    """Return the size of the files and folders below a folder in bytes, each at least a block; 0 if there is no such folder."""
+    """Return the total size, in bytes, of all files and folders below a folder; each counts as at least `BLOCK_BYTES`.
+
+    Return 0 if there is no such folder.
+    """
     total, waiting = 0, [str(folder)] if folder.is_dir() else []
     while waiting:
         with os.scandir(waiting.pop()) as entries:

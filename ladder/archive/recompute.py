@@ -47,7 +47,7 @@ _CHUNK = 32
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The matches whose records are verified."""
+    """A random sample of the matches; only the records of these matches are verified."""
 
     seed: int
     """The seed of the selection; the same seed gives the same matches until further matches are counted."""
@@ -57,7 +57,7 @@ class Sample:
     """The share of all matches, from 0 to 1; the resulting number is rounded up."""
 
     def numbers(self, matches: int) -> Iterator[int]:
-        """Yield the numbers of the chosen matches, ascending, from 1 to `matches`."""
+        """Yield the numbers of the chosen matches, in ascending order; all matches are numbered from 1 to `matches`."""
         wanted = ceil(matches * self.share) if self.records is None else self.records
         chance = random.Random(self.seed)  # noqa: S311
         for number in range(1, matches + 1):
@@ -103,7 +103,9 @@ class Comparison:
     differences: Lines = field(default_factory=Lines)
     """Lines about contents of views and private tables that do not follow from the events."""
     log: str = ""
-    """A line about the first event that does not follow from those before it; empty if all do. It cannot be repaired."""
+    """A line about the first event that does not follow from those before it; empty if all do.
+
+    Such an event cannot be repaired."""
     repaired: bool = False
     """True if the differences have been repaired."""
 
@@ -127,7 +129,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Checked:
-    """The result for the records of several matches."""
+    """The result of verifying the records of several matches."""
 
     problems: list[Problem] = field(default_factory=list)
     """The problems, in the order of the matches."""
@@ -152,9 +154,10 @@ class Problem:
 
 
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
-    """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
+    """Compare the views and the records with the log, as of one moment and on all cores, without changing anything.
 
-    All views are always rebuilt. A comparison of all records continues where the last one was interrupted.
+    A run may go on meanwhile, but a pruning waits. All views are always rebuilt. A comparison of all records continues
+    where the last one was interrupted.
     If the log is broken, nothing follows from it, and nothing else is compared.
 
     Args:
@@ -222,7 +225,7 @@ def _settle(problem: Problem, store: Store, rebuilt: Rebuilt, found: Comparison)
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
-    """Compare, and replace the ladder's views with those that follow from the events, if all records are valid.
+    """Compare everything; if all records are valid, replace the ladder's views with those that follow from the events.
 
     Args:
         home: the folder of the ladder.
@@ -231,7 +234,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
             because otherwise, removing a record would undo a defeat.
 
     Raises:
-        LadderError: if a run is going on, or for the reasons of `compare`.
+        LadderError: if a run is going on, or for the same reasons as in `compare`.
     """
     with home.only_run(), Rebuilt(store.file) as rebuilt:
         found = _compare(home, store, rebuilt, None)
@@ -248,7 +251,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
 
 
 def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
-    """Yield the problems with the records of matches, in order, working on all cores if there is enough to do.
+    """Yield the problems with the records of matches, in order, using all cores if there is enough to do.
 
     Args:
         home: the folder of the ladder.
@@ -288,7 +291,7 @@ def _problems(home: Home, matches: Iterable[PlayedMatch], found: Comparison, not
 
 
 def check(home: Home, matches: Sequence[PlayedMatch], known: Path | None = None) -> Checked:
-    """Verify the records of counted matches in the order of their numbers, except those listed in a file of `checked.py`."""
+    """Verify the records of counted matches in the order of their numbers, except those listed in the file `known`."""
     found = Checked()
     before = noted(known, matches[0].number, matches[-1].number) if known is not None and matches else {}
     with Archive(home.archive, create=False) as archive:

@@ -50,7 +50,9 @@ def prune(
     *,
     dry_run: bool = False,
 ) -> Pruned:
-    """Remove the records and logs of matches that were over before a time. A run may go on meanwhile, but a pruning waits for backups.
+    """Remove the records and the logs of matches that ended before given times.
+
+    A run may go on meanwhile, but a pruning waits for backups.
 
     Args:
         home: the ladder.
@@ -124,20 +126,20 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
 
 
 def by_retention(what: str, at: str) -> str:
-    """Return a text about something pruned; `what` includes the verb, and `at` is the time of the pruning in ISO 8601."""
+    """Return a text that says when something was pruned; `what` includes the verb, and `at` is the time in ISO 8601."""
     return f"{what} pruned on {at[:10]} by the organiser's retention"
 
 
 def _old(
     store: Store, sizes: Iterable[tuple[str, str, int]], before: str | None, retained: RetainedRecords | None
 ) -> Iterator[tuple[str, int]]:
-    """Yield the match ids and sizes of the data to remove, for matches that were over before a time.
+    """Yield the match ids and sizes of the data to remove, for matches that ended before a time.
 
-    For an uncounted match, the time of its addition to the archive decides.
+    For an uncounted match, the time when it was added to the archive decides.
 
     Args:
         store: the facts of the ladder.
-        sizes: the match id, the time of addition and the size of each stored record or log.
+        sizes: for each stored record or log, the match id, the time when it was added, and its size.
         before: the time; None to remove nothing.
         retained: the records that stay in addition to those with a hidden seed; None for logs, none of which stay.
     """

@@ -41,7 +41,7 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
     """Seal the record of a match, unless it is already sealed.
 
     Raises:
-        SealBroken: if it is not the counted record.
+        SealBroken: if the stored record is not the counted one.
         LadderError: if the key of the ladder is missing.
     """
     with Archive(home.archive, create=True) as archive:

@@ -37,7 +37,7 @@ _LEAST_OF_AN_ID = 2
 
 @dataclass(frozen=True, slots=True)
 class BotOutput:
-    """The output of the bot in a seat of a match."""
+    """The output of the bot in one seat of a match."""
 
     match_id: str
     seat: Seat
@@ -54,7 +54,9 @@ class BotOutput:
 def find_match(
     home: Home, store: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
-    """Return the id of a match that was scheduled, or that has a record, such as a qualifying match or a match of a trial.
+    """Find a match by the beginning of its id, and return the whole id.
+
+    The match was scheduled, or has a record, as qualifying matches and matches of trials do.
 
     Args:
         home: the folder of the ladder.
@@ -83,13 +85,17 @@ def find_match(
 
 
 def qualified_in(match_id: str) -> int | None:
-    """Return the version of a qualifying match; None for any other match."""
+    """Return the id of the version that a match was to qualify; None if it is not a qualifying match."""
     found = _QUALIFYING.match(match_id)
     return None if found is None else int(found[1])
 
 
 def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
-    """Replay the record of a match; return True if there is a record, its account, and the reason if there is no account."""
+    """Replay the record of a match.
+
+    Returns:
+        True if there is a record; its account, or None if it is not valid; and the reason if there is no account.
+    """
     try:
         record = find_record(home, match_id)
         account = read_account(record.path, record.data)
@@ -101,7 +107,7 @@ def account_of(home: Home, match_id: str) -> tuple[bool, Account | None, str]:
 
 
 def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
-    """Return the known resource usage of the confined bots of a match."""
+    """Return the known resource usage of a match's confined bots, by seat."""
     try:
         usages = msgspec.json.decode(find_logs(home, match_id)[USAGE], type=dict[Seat, Usage])
         for usage in usages.values():
@@ -139,7 +145,7 @@ def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOu
 
 
 def bots_in(home: Home, store: Store, match_id: str) -> list[str]:
-    """Return the name of each seat of a match; empty if unknown."""
+    """Return the name of the bot in each seat of a match; empty if they are unknown."""
     match = store.schedule.match(match_id)
     if match is not None:
         return match.labels
@@ -230,7 +236,7 @@ def _last_said(home: Home, version: Version, condition: Condition) -> str:
 
 
 def _played(store: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
-    """Yield the counted matches of the given versions with their seats, newest first."""
+    """Yield the match id, seat and version of each appearance of these versions in a counted match, newest first."""
     before = ""
     while found := store.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:

@@ -23,11 +23,11 @@ class Admission:
         self._roster = roster
 
     def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
-        """Add the outcome of a version's qualification."""
+        """Log the outcome of a version's qualification under a condition."""
         self._note_qualification(version, condition, PASSED if passed else FAILED, reason)
 
     def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version qualify again; its earlier faults no longer count towards a suspension."""
+        """Let a version try to qualify again; its earlier faults no longer count towards a suspension."""
         self._note_qualification(version, condition, AGAIN, "")
 
     def _note_qualification(self, version: int, condition: Condition, outcome: str, reason: str) -> None:
@@ -38,7 +38,7 @@ class Admission:
         )
 
     def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
-        """Return, for each version with a final attempt, whether it qualified and, if not, the reason."""
+        """Return whether each version qualified and, if not, the reason; leave out versions that may still try."""
         which, ids = among_ids(among, "version in {}")
         rows = self._file.rows(
             # SQLite takes the other columns from the row that has the greatest id.
@@ -61,7 +61,7 @@ class Admission:
         return {row["version"] for row in rows if row["retired"]}
 
     def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
-        """Add the trial of a version in whose match workers died."""
+        """Log the verdict of a version's trial, which was held because workers died in a match."""
         self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:

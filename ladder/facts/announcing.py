@@ -18,7 +18,7 @@ MAX_MATCHES = 100_000
 
 
 def read_closing(text: str) -> str:
-    """Return a closing time in the ladder's time format.
+    """Parse a closing time, and return it in the ladder's time format.
 
     Raises:
         LadderError: if it is not a time, has no time zone, or is in the past.
@@ -41,8 +41,8 @@ def announce(store: Store, terms: TournamentTerms) -> None:
     """Announce an event.
 
     Raises:
-        LadderError: if its terms contradict each other or the game, its name is taken or could be confused with another, or its
-            closing time has passed while this waited for the ladder.
+        LadderError: if its terms contradict each other or the game, its name is taken or could be confused with another
+            event's, or its closing time passed while this function waited for the ladder.
     """
     with store.writing():
         for one in store.tournaments.all():

@@ -39,7 +39,7 @@ class Budgets:
         self._file = file
 
     def quotas(self) -> dict[str, int | None]:
-        """Return the quota in bytes of each author with a quota of their own; None for no limit."""
+        """Return the quota, in bytes, of each author who has an individual quota; None means no limit."""
         rows = self._file.rows("select author, bytes, max(id) from quotas group by author order by author")
         return {row["author"]: row["bytes"] for row in rows}
 

@@ -1,6 +1,6 @@
 """The entrants of an event: the best bots in the standings of its games.
 
-Each enters in its newest version that has qualified in all of these games.
+Each enters with its newest version that has qualified in all of these games.
 """
 
 from __future__ import annotations
@@ -90,7 +90,10 @@ def _candidates(store: Store, conditions: Sequence[Condition]) -> dict[Version, 
 
 
 def _obstacle(version: Version, conditions: Sequence[Condition], known: Mapping[Condition, Standing]) -> str:
-    """Return the reason why a version cannot be entered, or an empty text. A newer one may have replaced it in some games."""
+    """Return the reason why a version cannot be entered; empty if it can.
+
+    A newer version of the bot may have replaced it in some of the games.
+    """
     if version.is_at_home:
         return "it runs at home, so its files cannot be frozen"
     for condition in conditions:

@@ -34,7 +34,7 @@ def append(db: sqlite3.Connection, kind: str, content: Mapping[str, Any], at: st
     Args:
         db: the ladder.
         kind: the type of the event.
-        content: the fields of the event, except type and time (`referee/records/audit_log.py` lists them).
+        content: the fields of the event, except its type and time (`referee/records/audit_log.py` lists them).
         at: the time of the event, in ISO 8601, UTC; empty for the current time.
     """
     event = {"type": kind, "at": at or now(), **content}

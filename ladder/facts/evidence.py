@@ -22,7 +22,7 @@ class RetainedRecords:
     bots: tuple[str, ...] = ()
     """The bots whose matches keep their records."""
     one_block_of: int = 0
-    """A match keeps its record if the number of its block is divisible by this; 0 for no block."""
+    """A match keeps its record if the number of its block is divisible by this number; 0 retains no blocks."""
 
 
 NONE_RETAINED = RetainedRecords()
@@ -34,7 +34,7 @@ _RETAINED = """(
         select 1 from seats join versions on versions.id = seats.version join bots on bots.id = versions.bot
         where seats.match = matches.id and bots.name in (select value from json_each({bots}))
     ))"""
-"""The SQL condition for a row of `matches` whose record a pruning retains."""
+"""The SQL condition that selects the rows of `matches` whose records a pruning retains."""
 
 
 class Evidence:
@@ -89,7 +89,10 @@ class Evidence:
         self._file.write("delete from temp.broken")
 
     def note_broken(self, match_id: str) -> None:
-        """Add a counted match to the list of those with a missing or invalid record, until this file is closed."""
+        """Add a counted match to the list of those with a missing or invalid record.
+
+        The list lasts until this file is closed.
+        """
         self._file.write("insert into temp.broken (match) values (?)", [match_id])
 
     def broken(self) -> Iterator[str]:
@@ -104,7 +107,7 @@ class Evidence:
     def note_pruning(
         self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
     ) -> None:
-        """Add a pruning of the records and logs of matches that were over before these times; None means no pruning."""
+        """Log a pruning of the records and of the logs of matches that ended before these times; None if all stay."""
         self._log.append(
             "pruning",
             {
@@ -154,8 +157,9 @@ class Evidence:
 
         Yields:
             The id; the time when the match ended, in ISO 8601, UTC, or None if the match does not count; and True if a
-            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained. A seed that was
-            revealed while the clock was ahead counts only from that time on: see `record_pruned_at`.
+            pruning keeps the record, because the seed of its block is not revealed yet or the record is retained. If a
+            seed was revealed while the clock was ahead, it counts as revealed only from that time on: see
+            `record_pruned_at`.
         """
         for some in batches(match_ids, _AT_A_TIME):
             # Left joins: the matches of qualifications and trials are in none of these tables.

@@ -1,7 +1,7 @@
 """The fit of a condition: the strengths of its versions according to the counted results.
 
-It is computed when it is read, from the first results (`first_seats`), and again when about 1/64 more have been
-counted. A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
+It is computed when somebody reads it, from the earliest results (`first_seats`), and computed again when about 1/64
+more have been counted. A process keeps the latest fit of each condition. docs/ratings.md gives its cost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _CachedFit:
     repairs: int = 0
     """The number of times that the ladder's views were rebuilt before this fit."""
     last: _Result | None = None
-    """The last fitted result. In a different history, such as a restored backup, another match has its number."""
+    """The last fitted result. In a different history, as after a backup is restored, another match has its number."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ def fitted_overall(store: Store, conditions: Sequence[Condition]) -> dict[int, O
 
 
 def first_seats(rated: int) -> int:
-    """Return the number of rated seats to fit: all of them up to 127, and beyond that, all but 1/64 at most.
+    """Return the number of rated seats to fit: up to 127, all of them; above that, all but at most 1/64.
 
     A small ladder is therefore fitted after each match, and a large one rarely, because its fit takes a long time.
     """
@@ -102,7 +102,7 @@ def first_seats(rated: int) -> int:
 
 
 def _rated_seats(store: Store, condition: Condition) -> int:
-    """Return the number of seats in all rated matches. The cost does not grow with their number."""
+    """Return the number of seats in all rated matches. The cost does not grow with the number of matches."""
     return sum(tally.different for tally in store.results.tallies(condition).values())
 
 

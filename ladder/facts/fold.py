@@ -334,7 +334,10 @@ def _seated(db: sqlite3.Connection, match_id: str) -> _Seated:
 
 
 def _was_played(db: sqlite3.Connection, match: _Seated, digest: str) -> bool:
-    """Return True if a match with the same digest, condition and seats was counted before, so this is no new evidence."""
+    """Return True if a match with the same digest, condition and seats was counted before.
+
+    This match is then no new evidence.
+    """
     rows = db.execute(
         """
         select results.match, seats.version
@@ -478,7 +481,7 @@ def _bot_id(db: sqlite3.Connection, name: str) -> int:
 
 
 def _version_id(db: sqlite3.Connection, label: str) -> int:
-    """Return the id of a version by its label, as in "mybot v2"."""
+    """Return the id of the version with this label, such as "mybot v2"."""
     # Bot names contain no spaces.
     bot, _, number = label.rpartition(" v")
     return _one(

@@ -1,4 +1,4 @@
-"""Queries about bots and matches. They only read."""
+"""Read-only queries about bots and matches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ladder.operation.sqlite_file import SqliteFile
 from referee.match.result import Outcome
 
 LAST_MATCHES = 200
-"""The maximum number of a version's most recent matches that are searched for its opponents, seats, charges and telemetry."""
+"""The maximum number of recent matches from which a version's opponents, seats, charges and telemetry are taken."""
 LAST_BLOCKS = 100
 """The maximum number of blocks in the history of a version's rating."""
 LAST_VERSIONS = 20
@@ -61,7 +61,7 @@ class PlayedMatch:
     """The index of the match in its block."""
     seed: int
     finished_at: str
-    """The time of its end, in ISO 8601, UTC."""
+    """The time when the match ended, in ISO 8601, UTC."""
     digest: str
     record_hash: str
     decisions: int
@@ -80,7 +80,7 @@ class PlayedMatch:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The results of a version against another."""
+    """The results of a version against another version."""
 
     matches: int
     ahead: int
@@ -132,7 +132,7 @@ class Thinking:
     mean_ms: float
     """The mean charge for a decision, in milliseconds."""
     most_ms: float
-    """The highest total for one match, in milliseconds."""
+    """The highest total charge for one match, in milliseconds."""
     most_in: str
     """The id of the match with the highest total."""
 
@@ -168,7 +168,7 @@ class MatchHistory:
             versions: only matches in which one of these versions sat; all matches if empty.
             conditions: only matches under one of these conditions; all matches if left out.
             lost: only matches in which one of the versions was not first; ignored if `versions` is empty.
-            out: only matches in which one of the versions was out, or any version if none is given.
+            out: only matches in which one of the versions was out; if `versions` is empty, in which any version was.
             before: the id of a match; only matches that were counted before it.
             after: the id of a match; only the first matches that were counted after it.
 
@@ -275,12 +275,12 @@ class MatchHistory:
             )
 
     def played(self, match_id: str) -> PlayedMatch | None:
-        """Return the counted match with an id; None if there is none."""
+        """Return the counted match with this id; None if there is none."""
         rows = self._file.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
-        """Return the counted matches in the same block as a match, including the match itself, by rotation."""
+        """Return the counted matches in the block of a match, including the match itself, in the order of rotations."""
         rows = self._file.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
@@ -418,7 +418,7 @@ class MatchHistory:
         return found
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
-        """Return the matches in which `other` also sat, among the most recent matches of `one`, newest first."""
+        """Return those of the most recent matches of `one` in which `other` also sat, newest first."""
         rows = self._file.rows(
             f"""
             select last.number from ({_LAST}) as last
@@ -430,7 +430,7 @@ class MatchHistory:
         return self.numbered([row["number"] for row in rows])
 
     def telemetry(self, version: Version, condition: Condition) -> list[TelemetryRow]:
-        """Return the telemetry of a version from its most recent matches, by key, except keys whose sum overflows."""
+        """Return the telemetry of a version from its most recent matches, by key, without keys whose sum overflows."""
         rows = self._file.rows(
             # 9e999 is infinity; a sum that overflows is infinite, or null.
             f"""
@@ -455,7 +455,7 @@ class MatchHistory:
         }
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
-        """Return the results of a version against each opponent of its most recent matches, the most frequent first."""
+        """Return the results of a version against each opponent in its most recent matches, the most frequent first."""
         rows = self._file.rows(
             f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,

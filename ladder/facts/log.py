@@ -24,7 +24,7 @@ class Log:
             append(self._file.db.conn, kind, content, at)
 
     def lines(self, after: int = 0) -> Iterator[str]:
-        """Read the lines of all events after this event number; within `reading`, all reads come from one snapshot."""
+        """Read the lines of all events after the one with this number; within `reading`, all come from one snapshot."""
         rows = self._file.each("select line from events where number > ? order by number", [after])
         return (row["line"] for row in rows)
 

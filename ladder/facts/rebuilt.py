@@ -147,7 +147,7 @@ class Rebuilt:
         return (", ".join(f"{name} {value!r}" for name, value in row.items()) for row in rows)
 
     def _differing_seeds(self) -> Iterator[str]:
-        """Yield the open blocks whose seeds contradict their commitments in the log."""
+        """Yield a line for each open block whose seed is missing, or contradicts its commitments in the log."""
         seeds = self._seeds()
         for block, commitments in self._reader.commitments.items():
             if block not in seeds:
@@ -156,7 +156,7 @@ class Rebuilt:
                 yield f"seeds: block {block} has another seed than the log commits to"
 
     def _differing_tournament_seeds(self) -> Iterator[str]:
-        """Yield the open events whose seeds contradict their commitments in the log."""
+        """Yield a line for each open event whose seed is missing, or contradicts its commitment in the log."""
         seeds = self._tournament_seeds()
         for one in self.views.tournaments.all():
             if one.seed is None and one.id not in seeds:
@@ -165,12 +165,15 @@ class Rebuilt:
                 yield f"tournament_seeds: event {one.terms.name} has another seed than the log commits to"
 
     def unplanned(self) -> list[str]:
-        """Return a line for each event with wrong entrants and, if no seed is missing or wrong, for each match outside its plan."""
+        """Return a line for each event with wrong entrants, and for each contradiction between an event and its plan.
+
+        Plans are compared only if no event's seed is missing or wrong.
+        """
         planless = any(self._differing_tournament_seeds())
         return self._unearned + ([] if planless else self.views.tournaments.contradictions())
 
     def _differing_commands(self) -> Iterator[str]:
-        """Yield the versions whose commands contradict the hashes in the log."""
+        """Yield a line for each version whose command is missing, or contradicts its hash in the log."""
         for row in self._ladder.each(
             "select id, run_hash, run from again.versions left join main.commands on version = id"
         ):

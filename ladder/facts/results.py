@@ -98,7 +98,7 @@ class Results:
             )
 
     def void(self, match: Match, reason: str) -> int:
-        """Add a void attempt at a match; return the number of its void attempts."""
+        """Log a void attempt at a match; return the number of its void attempts so far."""
         with self._file.writing():
             [row] = self._file.rows("select 1 + count(*) as attempt from voids where match = ?", [match.match_id])
             attempt = int(row["attempt"])

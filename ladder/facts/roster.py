@@ -97,11 +97,11 @@ class Roster:
         return rows[0]["id"] if rows else None
 
     def label(self, version: int) -> str:
-        """Return the label of a version, as in "mybot v2"."""
+        """Return the label of a version, such as "mybot v2"."""
         return self.versions([version])[version].label
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
-        """Check that nobody can confuse the names of a new bot and its author with other names, including house bots'."""
+        """Check that nobody can confuse the names of a new bot and its author with other names, even those of house bots."""
         known = {row["name"]: row["author"] for row in self._file.rows("select name, author from bots order by id")}
         if bot in known or author == HOUSE:  # an older ladder may have both
             return
@@ -116,7 +116,7 @@ class Roster:
             raise BadName(f"author {author} could be taken for {other}, who has bots here; choose another name")
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
-        """Return all versions by id, or only those of the bots of the given versions."""
+        """Return all versions by id, or only those of the bots to which the given versions belong."""
         if among is not None or self._known is None:
             return self._read_versions(among)
         self._known = self._known or self._read_versions(None)
@@ -184,7 +184,10 @@ class Roster:
         return {row["id"]: row["since"] for row in rows}
 
     def versions_called(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by number, or the single version with a label like `mybot v2`; empty if none."""
+        """Return all versions of a named bot by number, or only the version with this label, if there are any.
+
+        A label is written as in `mybot v2`.
+        """
         name, _, number = bot.rpartition(" v")
         rows = self._file.rows(
             """
@@ -199,7 +202,9 @@ class Roster:
         return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
-        """Return the versions of a bot by number, or the single version with a label like `mybot v2`.
+        """Return all versions of a named bot, in the order of their numbers, or only the version with this label.
+
+        A label is written as in `mybot v2`.
 
         Raises:
             NotFound: if there is none; the text lists similar names.
@@ -255,7 +260,13 @@ class Roster:
         return [condition for condition in self.conditions().values() if condition.game == game]
 
     def connect(self, version: int, matches: int, since: str | None = None) -> None:
-        """Add the connection of a bot at home, with its start (ISO 8601, UTC) and the bot's maximum of concurrent matches."""
+        """Add the connection of a bot at home.
+
+        Args:
+            version: the version of the bot.
+            matches: the maximum number of its concurrent matches.
+            since: the time at which it connected, in ISO 8601, UTC; None for the current time.
+        """
         with self._file.writing():
             self._file.write(
                 "insert or replace into connections (version, matches, leaving, since) values (?, ?, 0, ?)",
@@ -268,7 +279,12 @@ class Roster:
             self._file.write("update connections set leaving = 1 where version = ?", [version])
 
     def disconnect(self, version: int | None = None, since: str = "") -> None:
-        """Remove the connection of a bot at home (with `since`, only if it began then), or without a version, all of them."""
+        """Remove the connection of a bot at home.
+
+        Args:
+            version: the version of the bot; None to remove the connections of all bots.
+            since: remove only connections that began at this time; empty for any time.
+        """
         with self._file.writing():
             self._file.write(
                 "delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since]

@@ -74,7 +74,7 @@ class Schedule:
         return int(row["block"])
 
     def unfinished(self, condition: Condition) -> list[Match]:
-        """Return the open matches under a condition: scheduled, neither counted nor given up, in order."""
+        """Return the open matches under a condition: those scheduled, but neither counted nor given up, in order."""
         # "cross" keeps SQLite from walking through all matches in order to avoid a sort.
         rows = self._file.rows(
             f"""
@@ -106,7 +106,7 @@ class Schedule:
         )
 
     def blocks_since(self, condition: Condition, block: int) -> int:
-        """Return the number of blocks under a condition after the given block; 0 counts all of its blocks."""
+        """Return the number of the ladder's own blocks under a condition after a given block; for 0, count them all."""
         if not block:
             # A view already contains this number.
             return sum(self.blocks_by_seats(condition).values())
@@ -203,7 +203,7 @@ MATCH = f"matches.id as match_id, matches.block, matches.rotation, blocks.condit
 
 
 def planned(match_id: str, block_seed: int, rotation: int, seats: Sequence[Version]) -> dict[str, Any]:
-    """Return a match as it appears in the event of its block, with a commitment to its seed instead of the seed."""
+    """Return a match as it appears in the log event of its block, with a commitment to its seed instead of the seed."""
     seed = seed_of(block_seed, rotation, [version.content_hash for version in seats])
     labels = [version.label for version in seats]
     return {"match": match_id, "seed_commitment": commitment(match_id, seed), "seats": labels}

@@ -11,7 +11,7 @@ keys                    the public keys of the ladder; the last one counts (`key
 bots, versions          the participants; a version is immutable and identified by its content
 conditions              a game with its options and a clock; most rows below belong to one of them
 qualifications          whether a version has qualified, or may try once more; the last row counts
-retirements             versions that the organiser has retired, or brought back; the last row counts
+retirements             versions that were retired, or brought back; the last row counts
 consents                bots that people may, or no longer may, play against at tables; the last row counts
 blocks, matches, seats  the schedule: a block plays one seed in every rotation of the seats, on the ladder or in an event
 results, seat_results   the results; `results.number` is the order in which matches were counted

@@ -42,7 +42,7 @@ class Status(StrEnum):
     FAILED = "not qualified"
     SUSPENDED = "suspended"
     RETIRED = "retired"
-    """The organiser has taken it off the ladder."""
+    """Its author or the organiser has taken it off the ladder."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
     AWAY = "not connected"
@@ -77,7 +77,7 @@ class Placing:
     estimate: Estimate | None
     """Its strength, and the places left open by its matches; None if all its matches are newer than the fit."""
     lift: float
-    """The median of live rating minus strength, over all versions under the condition that have both; 0 if none does."""
+    """The median of live rating minus strength, over all versions under the condition that have both; 0 if none has."""
 
 
 def statuses(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
@@ -100,7 +100,7 @@ def statuses(store: Store, condition: Condition, among: Collection[int] | None =
 def places(store: Store, condition: Condition) -> dict[int, Placing]:
     """Return the places of the rated versions by their ids, best first.
 
-    They are ordered by the lower end of the range of their strength; versions newer than the fit follow by age.
+    They are ordered by the lower end of their strength's range; versions newer than the fit follow by age.
     """
     found = fitted(store, condition)
     ratings = store.results.ratings(condition)
@@ -121,7 +121,7 @@ def standings(store: Store, condition: Condition) -> list[tuple[Standing, Placin
 
 
 def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
-    """Return the scheduled versions as candidates for the queue, or only those of the bots of the given versions.
+    """Return the scheduled versions as candidates for the queue, or only those of the given versions' bots.
 
     A version is accompanied by its predecessor if the latter could still play and runs on this machine.
     """
@@ -157,7 +157,7 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
 
 
 def thinks(version: Version) -> bool:
-    """Return True for a house bot that thinks, whose share of the matches the organiser sets."""
+    """Return True if a version is a house bot that thinks; the organiser sets its share of the matches."""
     return version.is_house and version.bot in house_bots() and house_bots()[version.bot].thinks
 
 
@@ -179,7 +179,7 @@ def scheduled(store: Store, condition: Condition) -> list[Version]:
 
 
 def to_qualify(store: Store, condition: Condition) -> list[Version]:
-    """Return the versions that qualify in the next run: the newest of each bot, if it has not tried."""
+    """Return the versions that will try to qualify in the next run: the newest of each bot, if it has not tried yet."""
     return [one.version for one in statuses(store, condition) if one.status is Status.UNTRIED]
 
 
@@ -190,7 +190,7 @@ def _statuses(
     tallies: Mapping[int, Tally],
     among: Collection[int] | None = None,
 ) -> dict[Version, tuple[Status, str]]:
-    """Return the status, with its reason, of every version that plays the game, or only of the bots of the given versions."""
+    """Return the status, with its reason, of every version that plays the game, or only of the given versions' bots."""
     qualified = store.admission.qualifications(condition, among)
     playing = [version for version in store.roster.versions(among).values() if condition.game in version.games]
     retired = store.admission.retired()

@@ -76,8 +76,8 @@ class Store:
     def reading(self) -> Iterator[None]:
         """Read everything inside from one snapshot; see `SqliteFile.reading`.
 
-        Most questions need all versions several times, so these are read once per snapshot, and none may be added
-        meanwhile.
+        Most questions need all versions several times, so the versions are read once per snapshot, and none may be
+        added meanwhile.
         """
         is_within = self.file.is_in_transaction
         with self.file.reading():

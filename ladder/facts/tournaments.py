@@ -39,7 +39,10 @@ class Tournaments:
         self._schedule = schedule
 
     def announce(self, terms: TournamentTerms, at: str) -> None:
-        """Announce an event at a time before its close, as the ladder writes it: draw its seed, and commit to it."""
+        """Announce an event: draw its seed, and commit to it.
+
+        `at` is the time of the announcement in the ladder's format; it must be before the close.
+        """
         seed = secrets.randbits(62)
         with self._file.writing():
             self._log.append("tournament", {**terms.fields, "seed_commitment": commitment(terms.name, seed)}, at)
@@ -53,13 +56,13 @@ class Tournaments:
         left_out: Sequence[tuple[Version, str]],
         at: str,
     ) -> None:
-        """Close an event at a time that is not before the announced one.
+        """Close an event, at or after its announced closing time.
 
         Args:
             one: the event.
             entrants: the entrants, in the order of their seeding.
             left_out: the versions left out, with the reasons.
-            at: the time, as the ladder writes it.
+            at: the time, in the ladder's format.
         """
         fields = {
             "tournament": one.terms.name,
@@ -75,7 +78,7 @@ class Tournaments:
             self._file.write("delete from tournament_seeds where tournament = ?", [one.id])
 
     def add_block(self, one: LadderTournament, fixtures: Sequence[Fixture]) -> list[Match]:
-        """Schedule a block of an event: the fixtures of a table with one seed, in the order of their rotations."""
+        """Schedule a block of an event: the fixtures of one table, which share a seed, in the order of rotations."""
         entered = [each.version for each in self.entrants(one)]
         condition = one.terms.conditions[fixtures[0].game]
         with self._file.writing():
@@ -124,7 +127,7 @@ class Tournaments:
         return {tournament: tuple(known[row["condition"]] for row in group) for tournament, group in groups}
 
     def find(self, name: str) -> LadderTournament:
-        """Return an event.
+        """Return the event with this name.
 
         Raises:
             NotFound: if there is no event with that name; the text lists similar names.
@@ -227,7 +230,7 @@ class Tournaments:
         return {name: _result(list(seats)) for name, seats in groupby(rows, key=itemgetter("name"))}
 
     def contradictions(self) -> list[str]:
-        """Return a line for each scheduled match of an event that contradicts its plan."""
+        """Return a line for each contradiction between an event's plan and its scheduled matches."""
         lines = []
         for one in self.all():
             try:
@@ -263,7 +266,7 @@ def block_name(fixture: Fixture) -> str:
 
 
 def _result(rows: Sequence[Mapping[str, Any]]) -> Result:
-    """Build the result of a match from its rows, one for each seat, or the draw of a match that is given up."""
+    """Build the result of a match from its rows, one for each seat; if the match was given up, the result is a draw."""
     if rows[0]["digest"] is not None:
         seats = [_seat_result(row["seat"], row["rank"], row) for row in rows]
         return Result(tuple(seats), rows[0]["all_decisions"], rows[0]["digest"], None)

@@ -1,7 +1,7 @@
 """Authors and their tokens, and the list of changes.
 
-A token is `dgn_ID_SECRET`, and is printed only once. The ladder stores the token's id and the SHA-256 of the whole token. The
-secret contains 190 random bits, so a slow hash would add nothing.
+A token has the form `dgn_ID_SECRET`, and is printed only once. The ladder stores the token's id and the SHA-256 of the
+whole token. The secret contains 190 random bits, so a slow hash would add nothing.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Token:
 
     @property
     def status(self) -> str:
-        """Its validity, in one word."""
+        """The validity of the token, in one word."""
         return "revoked" if self.is_revoked else "expired" if self.expires_at <= _now() else "valid"
 
 
@@ -170,7 +170,7 @@ class Authors:
             raise NotFound(f"there is no author {author!r}", "author list")
 
     def names(self) -> list[str]:
-        """Return all authors, oldest first."""
+        """Return the names of all authors, oldest first."""
         return [row["name"] for row in self._file.rows("select name from authors order by rowid")]
 
     def _check_known(self, author: str) -> None:

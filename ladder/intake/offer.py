@@ -36,7 +36,7 @@ def _check(offer: OfferedBot) -> None:
     """Check an author's offer.
 
     Raises:
-        BadBot: if the offer contradicts itself.
+        BadBot: if the offer is not valid.
         DoganaError: if it names an unknown game.
     """
     if not _CONTENT.fullmatch(offer.content):
@@ -53,9 +53,9 @@ def offered(store: Store, author: str, offer: OfferedBot) -> tuple[Version, bool
     """Accept an offer; return the version, and True if it is new.
 
     Raises:
-        BadBot: if the offer contradicts itself, or a newer version has replaced this one.
+        BadBot: if the offer is not valid, or a newer version has replaced this one.
         DoganaError: if it names an unknown game.
-        LadderError: if the bot belongs to another author.
+        LadderError: if the bot belongs to another author, or its name could be confused with another bot's.
     """
     _check(offer)
     with store.writing():
@@ -78,7 +78,7 @@ def is_known(store: Store, offer: OfferedBot) -> bool:
 
 
 def connect(home: Home, version: Version, matches: int, since: str) -> None:
-    """Store the connection of a bot, with its start and the maximum number of concurrent matches."""
+    """Store the connection of a bot, with the time when it began and the maximum number of concurrent matches."""
     with Store(home.database, create=False) as store:
         store.roster.connect(version.id, matches, since)
 

@@ -1,4 +1,4 @@
-"""Accept submissions, whose files become a version of an author's bot."""
+"""Accept submissions: the files of each become a version of an author's bot."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def submit(
     Raises:
         BadBot: if the bot is refused; a ladder that was made for it is removed again.
         BadName: if a name is not allowed or belongs to another author.
-        LadderError: if the folder cannot be a ladder.
+        LadderError: if the folder cannot be a ladder, or the author's quota does not allow the files.
         NoRoom: if the disk is full; then nothing of the bot is stored.
     """
     check_names(name, author)
@@ -175,7 +175,7 @@ class Inspector:
         """Check that a version can be played.
 
         Raises:
-            CannotPlay: if its files have changed.
+            CannotPlay: if its files have changed, are missing, or cannot be read.
         """
         if version.is_house or version.is_at_home:
             return

@@ -1,4 +1,4 @@
-"""The authentication of tokens on a server. Wrong tokens are counted by address, but a valid token is never refused."""
+"""How a server authenticates tokens. Wrong tokens are counted by address, but a valid token is never refused."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Tokens:
         self._read_at = -KNOWN_SECONDS
 
     def author_of(self, token: str, address: str) -> str:
-        """Return the author of a token that an address has sent.
+        """Return the author of a token that was sent from an address.
 
         Raises:
             Unauthenticated: if the token is not valid.

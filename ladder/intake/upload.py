@@ -28,10 +28,10 @@ Taken = TypeVar("Taken")
 
 
 class Upload(Generic[Taken]):
-    """A file that arrives in chunks, in a temporary folder; use it as a context manager."""
+    """A file that arrives in chunks, and is stored in a temporary folder; use it as a context manager."""
 
     def __init__(self, home: Home, name: str, size: int, submit: Callable[[Path], Taken]) -> None:
-        """Check the announced name and size in bytes, and make the temporary folder. `submit` gets the complete file.
+        """Check the announced name and size in bytes, and make the temporary folder; `submit` takes the complete file.
 
         Raises:
             BadBot: if the file is too large, or its name is not allowed.
@@ -81,7 +81,7 @@ class Upload(Generic[Taken]):
             raise BadBot(f"{self._path.name} did not arrive as it was sent; send it again")
 
     def take_in(self, *, executable: bool) -> Taken:
-        """Accept the bot from the complete file, without a check of its size and hash; see `check`.
+        """Accept the bot from the complete file, without checking its size and hash; see `check`.
 
         Raises:
             BadBot: if the bot is refused.

@@ -1,1 +1,1 @@
-"""Bots, conditions, matches, ratings and the schedule. Pure: no file, clock or database."""
+"""Bots, conditions, matches, ratings and the schedule. The code is pure: it uses no file, clock or database."""

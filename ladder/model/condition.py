@@ -1,4 +1,4 @@
-"""Conditions: a game with its options and clock. Each has its own standings, and a result counts for one condition only."""
+"""Conditions: each is a game with its options and clock, and has its own standings. A result counts for only one."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _text(value: OptionValue) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The options and numbers of seats of a ladder's matches, without the clock."""
+    """The game, the options and the possible numbers of seats of a ladder's matches, without the clock."""
 
     game: Game
     options: Mapping[str, OptionValue]
@@ -67,7 +67,7 @@ def agree(game: Game, options: Mapping[str, object], seats: int | None) -> Agree
 
     Args:
         game: the game.
-        options: values by name, as values or as text.
+        options: the values of options by name, either typed or as text.
         seats: the only number of seats to allow; None for all numbers that the game and the options allow.
 
     Raises:

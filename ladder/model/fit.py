@@ -1,4 +1,4 @@
-"""The fit: the strengths of all versions at once, from all counted matches, whatever their order. Pure.
+"""The fit: the strengths of all versions at once, from all counted matches, whatever their order. The code is pure.
 
 The model is TrueSkill's (`rating.py`): a performance is the strength of a version plus Gaussian noise. The better
 performance is ahead; two performances that differ by less than a margin tie. Each pair at a table is one comparison,
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SPREAD = math.sqrt(2) * SIGMA / 2
-"""The standard deviation of the difference between two performances; each performance has TrueSkill's beta."""
+"""The standard deviation of the difference between two performances; that of each performance is TrueSkill's beta."""
 _USUAL = 3
 """The weight of TrueSkill's prior spread: as if that many strengths with this spread were known before the first match."""
 _TRUST = 10
@@ -60,7 +60,9 @@ class Estimate:
     """The strength of a version according to the counted matches."""
 
     strength: float
-    """The strength, in the unit of mu. The average is 25, weighted by the numbers of blocks that rate all their versions."""
+    """The strength, in the unit of mu.
+
+    The average strength is 25, if each version is weighted by the number of its blocks that rate all their versions."""
     low: float
     high: float
     """The upper end of the 95 % range: of 100 such ranges, each from the same number of new blocks between the same bots, 95
@@ -76,7 +78,7 @@ class Fit(Mapping[int, Estimate]):
     """The estimate of each rated version, best first: by the lower end of the range."""
 
     def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
-        """Take the estimates; `doubt` contains the squares of half ranges, in the form of `_doubt`, in the order of `strengths`."""
+        """Take the estimates; `doubt` is a matrix such as `_doubt` returns, in the order of `strengths`."""
         self._estimates = estimates
         self._strengths = strengths
         self._doubt = doubt
@@ -95,12 +97,15 @@ class Fit(Mapping[int, Estimate]):
         return len(self._estimates)
 
     def of(self, versions: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the strengths of the given versions, and their doubt, in the form of `_doubt`."""
+        """Return the strengths of the given versions, and a matrix of their doubt, such as `_doubt` returns."""
         numbers = [self._numbers[version] for version in versions]
         return np.array([self._strengths[version] for version in versions]), self._doubt[np.ix_(numbers, numbers)]
 
     def better(self, one: int, other: int) -> float:
-        """Return the chance, between 0 and 1, that one version is stronger than another; beyond `APART` they are told apart."""
+        """Return the chance, between 0 and 1, that one version is stronger than another.
+
+        The two are told apart if it is above `APART`, or below 1 - `APART`.
+        """
         i, j = self._numbers[one], self._numbers[other]
         half = math.sqrt(self._doubt[i, i] + self._doubt[j, j] - 2 * self._doubt[i, j])
         chance = NormalDist().cdf(_RANGE * (self._strengths[one] - self._strengths[other]) / half)
@@ -182,13 +187,13 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
 
 
 def _weight(seats: int) -> float:
-    """Return the weight with which the pairs at a table of equals together contain as much information as its result."""
+    """Return the weight of a pair at which all pairs at a table of equals contain as much information as its result."""
     # Then the variance of a player's slope equals its information, as in a likelihood that counts nothing twice.
     return 3 / (seats + 1)
 
 
 def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
-    """Return the matches in arrays."""
+    """Return the matches, arranged in arrays."""
     ids = np.unique(np.concatenate([[match.versions for match in group] for group in by_seats.values()], axis=None))
     tables = [_tables(group, ids) for _, group in sorted(by_seats.items())]
     keys = np.concatenate([found.pair for group in tables for found in group.comparisons.values()])
@@ -248,13 +253,15 @@ class _Found(NamedTuple):
 
     strengths: Floats
     slopes: dict[int, _Slopes]
-    """By the sign of an outcome: the slopes with respect to the strength of the first of a pair."""
+    """By the sign of an outcome: the slopes with respect to the strength of the first version of a pair."""
     inverse: Floats
-    """The inverse of the matrix of negative second derivatives: of the slope of one version, by the strength of another."""
+    """The inverse of the matrix of negative second derivatives.
+
+    These are the derivatives of each version's slope with respect to each version's strength."""
 
 
 def tail(z: Floats) -> Floats:
-    """Return the probability that a standard normal variable is above z."""
+    """Return, for each value in `z`, the probability that a standard normal variable is above it."""
     # numpy has no erfc, and 1 - erf would lose all digits of a small tail.
     return np.fromiter(map(math.erfc, (z / math.sqrt(2)).tolist()), float, len(z)) / 2
 
@@ -264,14 +271,14 @@ def _density(z: Floats) -> Floats:
 
 
 def _ahead(difference: Floats, margin: float) -> _Slopes:
-    """Return the slopes for "the first is ahead" at the given differences in strength."""
+    """Return the slopes of the outcome "the first is ahead" at the given differences in strength."""
     z = np.maximum((difference - margin) / SPREAD, -30)  # beyond that, the tail is too small for a float
     mills = _density(z) / tail(-z)
     return _Slopes(mills / SPREAD, mills * (mills + z) / SPREAD**2)
 
 
 def _tied(difference: Floats, margin: float) -> _Slopes:
-    """Return the slopes for "the two tie"; without a margin, nothing ties."""
+    """Return the slopes of the outcome "the two tie" at the given differences in strength; 0 if the margin is 0."""
     if not margin:
         return _Slopes(np.zeros(len(difference)), np.zeros(len(difference)))
     # Computed from the absolute difference, so that both tails are small, and their difference keeps its digits.
@@ -290,7 +297,7 @@ def _slopes(data: _Data, strengths: Floats, margin: float) -> dict[int, _Slopes]
 
 
 def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
-    """Return the most likely strengths, and the margin that predicts the observed number of ties, by Newton's method."""
+    """Find the most likely strengths by Newton's method, with the margin that predicts the observed number of ties."""
     counts = _counts(data, guess)
     margin = _first_margin(counts)
     for _ in range(100):
@@ -309,7 +316,7 @@ def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
 
 
 def _counts(data: _Data, guess: _Guess) -> dict[int, Floats]:
-    """Return the weighted numbers of comparisons with each sign, by pair."""
+    """Return, for each sign of an outcome, the weighted number of comparisons of each pair that have it."""
     found = [(group, one) for group in data.tables for one in group.comparisons.values()]
     pair, sign = (np.concatenate([one[column] for _, one in found]) for column in (0, 1))
     weights = np.concatenate([one.counts * guess.weights[group.seats] for group, one in found])
@@ -317,7 +324,7 @@ def _counts(data: _Data, guess: _Guess) -> dict[int, Floats]:
 
 
 def _sums(places: Ints, values: Floats, size: int) -> Floats:
-    """Return the sum of the values for each index from 0 to `size - 1`; `places` are the indices of the values."""
+    """Return, for each index from 0 to `size - 1`, the sum of its values; `places` contains the index of each value."""
     return np.asarray(np.bincount(places, weights=values, minlength=size), np.float64)
 
 
@@ -330,14 +337,14 @@ def _precision(data: _Data, curvature: Floats, prior: float) -> Floats:
 
 
 def _first_margin(counts: Mapping[int, Floats]) -> float:
-    """Return the margin that would explain the ties if all versions were equally strong; 0 without a tie."""
+    """Return the margin that would explain the ties if all versions were equally strong; 0 if there is no tie."""
     tied = counts[0].sum()
     share = tied / (sum(count.sum() for count in counts.values()) + 1)  # below 1, even if all tie
     return SPREAD * NormalDist().inv_cdf((1 + share) / 2) if tied else 0.0
 
 
 def _next_margin(data: _Data, counts: Mapping[int, Floats], strengths: Floats, margin: float) -> float:
-    """Return a better margin, by a step of Newton's method."""
+    """Return a better margin, found by one step of Newton's method."""
     if not margin:
         return 0.0
     difference = strengths[data.one] - strengths[data.other]
@@ -365,7 +372,7 @@ class _Blocks(NamedTuple):
 
     @property
     def without(self) -> Floats:
-        """The slope if the block itself had not been fitted (CR3)."""
+        """The slope that each block would have if it had not been fitted itself (CR3)."""
         leverage = np.eye(self.slope.shape[1]) - self.information @ self.near
         return np.asarray(np.linalg.solve(leverage, self.slope[:, :, None])[:, :, 0])
 
@@ -430,7 +437,7 @@ def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
 
 
 def _centred(covariance: Floats, shares: Floats) -> Floats:
-    """Return the covariance after subtracting the average, in which each version has a share."""
+    """Return the covariance of the strengths minus their average, in which each version has the weight of its share."""
     less = covariance - shares @ covariance
     return np.asarray(less - (less @ shares)[:, None])
 

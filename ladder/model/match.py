@@ -9,14 +9,20 @@ from ladder.model.condition import Condition
 from referee.kit.chance import rotation_seed
 
 JOIN_SECONDS = 30.0
-"""The time allowed for agents to join. A runtime that starts in 1 s on its own may need 10 s when every processor runs a worker."""
+"""The time, in seconds, allowed for agents to join.
+
+A runtime that starts in 1 s on its own may need 10 s when every processor runs a worker."""
 
 HOUSE = "house"
 """The author of all house bots."""
 HOUSE_PREFIX = "house:"
-"""The beginning of a house bot's content hash. The bot has no folder; it plays in the worker's process or, if it thinks, in its own."""
+"""The prefix of a house bot's content hash.
+
+The bot has no folder; it plays in the worker's process or, if it thinks, in a process of its own."""
 AT_HOME_PREFIX = "at-home:"
-"""The beginning of the content hash of a bot at home, which runs on its author's machine; only the author knows its files."""
+"""The prefix of the content hash of a bot at home.
+
+The bot runs on its author's machine, and only the author knows its files."""
 
 
 def seed_of(block_seed: int, rotation: int, content_hashes: Iterable[str]) -> int:

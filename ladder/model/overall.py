@@ -1,6 +1,7 @@
-"""One ranking over all games: the share of the others that a version beats, averaged over the games. Pure.
+"""One ranking over all games: the share of the others that a version beats, averaged over the games.
 
-Strengths from different games cannot be added: a game with little luck spreads them further, and would decide alone.
+The code is pure. Strengths from different games cannot be added: a game with little luck spreads them further, and
+would decide the ranking alone.
 Each game therefore contributes the share of the others that a version is expected to beat at tables of two, with the
 same weight. docs/ratings.md contains the derivation.
 """

@@ -1,4 +1,6 @@
-"""Ratings: TrueSkill for free-for-all matches with ties. Pure: old ratings and a result give new ratings.
+"""Ratings: TrueSkill for free-for-all matches with ties.
+
+The code is pure: it derives new ratings from old ones and a result.
 
 Source: R. Herbrich, T. Minka, T. Graepel, "TrueSkill(TM): A Bayesian Skill Rating System", NIPS 2006; the package
 `trueskill` does the inference. This module adds two things. The package updates players with equal ranks unequally,
@@ -22,7 +24,7 @@ MU = 25.0
 SIGMA = MU / 3
 """The standard deviation of the first estimate for an unknown bot."""
 NEW_VERSION_SIGMA = SIGMA / 2
-"""The standard deviation that a new version adds to that of its predecessor."""
+"""The standard deviation that a new version adds, in quadrature, to that of its predecessor."""
 
 # beta: the difference in skill at which the better player wins about 76 % of two-player matches. tau: the drift of skill per
 # match, so that ratings never freeze. draw_probability: ties are rare in these games.
@@ -40,7 +42,7 @@ class Rating:
 
     @property
     def low(self) -> float:
-        """Mu - 3 sigma: the skill is almost certainly higher."""
+        """The estimate minus three standard deviations: the skill is almost certainly higher."""
         return self.mu - 3 * self.sigma
 
 
@@ -83,7 +85,7 @@ def inherit(parent: Rating) -> Rating:
 
 
 def quality(one: Rating, other: Rating) -> float:
-    """Return the evenness of a match of two, from 0 to 1: the chance of a draw, relative to the chance between equals.
+    """Return how even a match of two versions is, from 0 to 1: the chance of a draw, relative to that between equals.
 
     Source: the paper above, on matchmaking. `trueskill.quality` returns the same for any number of players, but is much slower.
     """
@@ -98,7 +100,7 @@ does not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
-    """Return the share of its rivals, from 0 to 1, that a version is expected to beat in a match according to the ratings."""
+    """Return the share of its rivals in a match, from 0 to 1, that a version is expected to beat, given the ratings."""
     chances = []
     for other in others:
         spread = 2 * ENVIRONMENT.beta**2 + one.sigma**2 + other.sigma**2

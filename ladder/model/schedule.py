@@ -1,4 +1,6 @@
-"""The schedule: the draw of the next block from the facts about all versions. Pure; all randomness comes from the caller's generator.
+"""The schedule: the draw of the next block from the facts about all versions.
+
+The code is pure: all randomness comes from the caller's generator.
 
 Time is counted in *rounds*. In a round, each author is due for two matches. Each version has a time `due`, which each of its
 blocks increases by `_step`, and the version with the lowest round plays next. So shares are exact, and not left to chance.
@@ -120,7 +122,7 @@ class Block:
 
 
 Met = Callable[[Collection[int], Collection[int]], Mapping[int, int]]
-"""A function of two groups of versions; for each version in the first, it returns the number of blocks with the second.
+"""A function of two groups of versions; it returns how many blocks each version in the first had with the second.
 
 Zeros may be left out. It is called for only a few versions, because on a ladder where all have met, the numbers of all
 pairs would fill the memory.
@@ -186,7 +188,7 @@ class Queue:
         return self._candidates[version]
 
     def __iter__(self) -> Iterator[Candidate]:
-        """Yield the versions in the current order of first players."""
+        """Yield the versions in the order in which they would now become first players."""
         return (self._candidates[place[-1]] for place in self._order)
 
     def put(self, candidate: Candidate) -> None:
@@ -292,7 +294,7 @@ class Queue:
         return len(self._bots[author])
 
     def most_blocks(self, version: int, seat_counts: Sequence[int]) -> int:
-        """Return K, the maximum number of blocks until a version plays again, if it sits out no rounds."""
+        """Return the maximum number of blocks until a version plays again (K above), if it sits out no rounds."""
         rounds = _AHEAD + (self._step(self._candidates[version], max(seat_counts)) - 1) // ROUND
         return 2 * (rounds + 1) * self._matches_of_others(version, min(seat_counts)) + len(seat_counts)
 
@@ -308,7 +310,7 @@ class Queue:
     # steps
 
     def _step(self, candidate: Candidate, seats: int) -> int:
-        """Return the step of a version for a block with this number of seats, which is also its number of matches."""
+        """Return the step of a version for a block with this number of seats, which is also that of its matches."""
         if candidate.author == HOUSE:
             return _HOUSE_MATCH * seats
         return len(self._bots[candidate.author]) * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
@@ -333,7 +335,7 @@ class Queue:
     # seats
 
     def _most_seats(self) -> int:
-        """Return the maximum number of versions at one table, where only the house has several unless `same_author` is set."""
+        """Return the maximum number of versions at a table. Unless `same_author` is set, only the house has several."""
         if self._same_author:
             return len(self)
         return len(self._bots) + max(0, len(self._bots.get(HOUSE, ())) - 1)
@@ -371,7 +373,11 @@ class Queue:
         return next((version for *_, version in self._newcomers if version not in playing), None)
 
     def _sit(self, candidate: Candidate, table: list[int], seats: int, met: Met) -> None:
-        """Seat a version; seat its predecessor, too, if they have not met, and an opponent still has a seat."""
+        """Seat a version.
+
+        If the version is new, seat its predecessor, too, unless they have met, the table has fewer than three seats, or
+        no seat is left.
+        """
         table.append(candidate.version)
         old = candidate.predecessor
         has_room = 3 <= seats > len(table)

@@ -111,19 +111,19 @@ class LadderTournament:
     closed_at: str
     """The time at which its entrants were frozen; empty before the close."""
     ended_at: str
-    """The time at which it ended or was cancelled; empty before."""
+    """The time at which it ended or was cancelled; empty until then."""
     seed: int | None
     """The seed; None until it is revealed at the end."""
 
     @property
     def phase(self) -> Phase:
-        """Its state according to the log alone, which is never CLOSED."""
+        """The state of the event according to the log alone; it is never CLOSED."""
         if self.ended_at:
             return Phase.OVER if self.closed_at else Phase.CANCELLED
         return Phase.PLAYED if self.closed_at else Phase.OPEN
 
     def phase_at(self, now: str) -> Phase:
-        """Return its state at a time, given in the format of the ladder."""
+        """Return the state of the event at a time, which is given in the ladder's format."""
         return Phase.CLOSED if self.phase is Phase.OPEN and self.terms.closes <= now else self.phase
 
 
@@ -171,6 +171,9 @@ def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> Tourn
 
 
 def _tie_breaks(terms: TournamentTerms) -> tuple[TieBreak, ...]:
-    """Return the tie-breaks. With several games, scores are not one of them, because the game with the highest scores would decide."""
+    """Return the tie-breaks.
+
+    With several games, the score difference is not one of them, because the game with the highest scores would decide.
+    """
     known = SWISS_TIE_BREAKS if terms.format is Format.SWISS else DEFAULT_TIE_BREAKS
     return known if len(terms.conditions) == 1 else tuple(one for one in known if one is not TieBreak.SCORE_DIFFERENCE)

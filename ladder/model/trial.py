@@ -1,4 +1,4 @@
-"""A trial by repetition, to find the version that killed workers. Pure.
+"""A trial by repetition, to find the version that killed workers. The code is pure.
 
 The rules of a game cannot kill a worker, but an agent with the rights of the ladder's user can, and the sender of a SIGKILL leaves
 no trace. So when a match is given up because its worker died again and again, each submitted version in it plays `TRIAL_MATCHES`
@@ -53,10 +53,10 @@ class Trial:
         self._deaths: Counter[Version] = Counter()
 
     def _matches(self, party: Version) -> list[Match]:
-        """Return matches of one version among house bots, in each seat in turn, beginning with its seat in the cause.
+        """Return matches of one version against house bots.
 
-        Each has a seed of its own, because the seed of the cause belongs to a block whose other matches may be
-        unfinished.
+        The version sits in each seat in turn, beginning with its seat in the cause. Each match has a seed of its own,
+        because the seed of the cause belongs to a block whose other matches may be unfinished.
         """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
@@ -90,5 +90,5 @@ class Trial:
 
     @property
     def guilty(self) -> list[Version]:
-        """The versions that lost too many workers; call it when the trial is over."""
+        """The versions that lost too many workers; read it when the trial is over."""
         return [version for version in self.suspects if self._deaths[version] >= MAX_DEATHS]

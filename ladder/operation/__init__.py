@@ -1,1 +1,1 @@
-"""The operation of a ladder: its folder and disk, journal, signals, rate limits, errors."""
+"""The operation of a ladder: its folder and disk, journal, signals, rate limits and errors."""

@@ -19,7 +19,7 @@ class CallFigures:
         self._to = to
 
     def note(self, method: str, status: str, seconds: float, received: int = 0) -> None:
-        """Send the metrics of a call, including the number of a bot's bytes that have arrived.
+        """Send the metrics of a call, including the number of bytes of a submitted bot that have arrived.
 
         They are lost if the reader has fallen behind; the call is not affected.
         """

@@ -31,7 +31,7 @@ from referee.files import make_folder, private_folder
 _log = logging.getLogger(__name__)
 
 QUALIFY = "qualify-"
-"""The beginning of the id of a qualifying match; the id of the version follows."""
+"""The prefix of a qualifying match's id; the id of the version follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Home:
 
     @property
     def tables(self) -> Path:
-        """The folder with a folder for each match of a person."""
+        """The folder that contains a folder for each match of a person."""
         return self.folder.absolute() / "tables"
 
     @property
@@ -167,6 +167,6 @@ class Home:
         return self.positions / f"{match_id}.json"
 
     def sweep_records(self, match_id: str = "") -> None:
-        """Remove the unfinished records that killed workers have left, for one match or for all matches."""
+        """Remove the unfinished records that killed workers have left behind, for one match or for all matches."""
         for left in self.records.glob(f"{match_id}*"):
             left.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The journal of a served ladder, which is a line on standard error for each event, for people or for programs.
+"""The journal of a served ladder: a line on standard error for each event, written for people or for programs.
 
 The values may come from authors, bots, and failing programs, so each value is written as one text without hidden
 characters. Each line is written whole or not at all. The journal contains no tokens, only names, ids and reasons.
@@ -38,14 +38,14 @@ _form: Form | None = None
 
 
 class Form(Enum):
-    """The format of lines."""
+    """The format of the journal's lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 def begin(form: Form) -> None:
-    """Write a journal from now on, including the errors and warnings that would go to standard error."""
+    """Write a journal from now on, including the errors and warnings that would otherwise go to standard error."""
     global _form
     _form = form
     handler = _Handler(form)
@@ -84,7 +84,7 @@ def _note_failure(kind: type[BaseException], error: BaseException | None, _: Any
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the end of a traceback, which names the error and its place."""
+    """Return the end of an error's traceback, which names the error and its place."""
     return "".join(traceback.format_exception(error))[-MAX_CHARACTERS:]
 
 
@@ -112,7 +112,7 @@ class _Handler(logging.Handler):
             self._lost += 1
 
     def _write(self, line: bytes) -> bool:
-        """Write a line; return False if there is no room for it, or no longer a reader."""
+        """Write a line; return False if there is no room for it, or no reader any more."""
         # Linux reports a pipe as ready only if a whole page, PIPE_BUF, fits.
         if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
             return False

@@ -1,4 +1,4 @@
-"""The limits on callers, and each caller's remaining allowances at one server.
+"""The limits on callers, and each caller's remaining allowances on one server.
 
 Limits that concern only one kind of server are defined beside it: concurrent connections and pages in
 `ladder/http/requests/`, and the calls of a connection in `ladder/service/server.py`. All times are in seconds.
@@ -22,7 +22,7 @@ GUESSES = Allowance("wrong tokens", 60, 60)
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 """The allowance for an author's submissions, new versions of bots at home and second chances, all of which cost matches."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
-"""The allowance for the submitted bytes of an author."""
+"""The allowance for the bytes that an author submits."""
 CONNECTIONS = Allowance("connections", 60, 600)
 """The allowance for the connections of an author's bots at home; each is stored, and makes a run read its queue again."""
 MAX_OPEN = 256
@@ -70,7 +70,7 @@ class LiveLimits:
     Attributes:
         picture_seconds: the minimum interval between two pictures of a match.
         beat_seconds: the maximum time without any data, because proxies close silent connections.
-        linger_seconds: the time for which a match is followed after its last viewer.
+        linger_seconds: the time for which a match is followed after its last viewer has left.
         last_seconds: the time for which the last picture of a match stays available to browsers that have received its event.
         first_seconds: the time limit for the first picture of a match.
     """
@@ -98,7 +98,7 @@ class CallLimits:
         slow_seconds: the time allowed for a client to read a message of a stream.
         open_of_one: the maximum number of open calls of an author, or of an address without a token, on all their connections.
         lookups: the maximum number of lookups of callers and matches at a time; further ones wait for a moment, and are
-        then refused.
+            then refused.
         watchers: the maximum number of spectators at a time.
     """
 

@@ -1,4 +1,4 @@
-"""Calls with a lost connection, and the pauses before they are repeated."""
+"""Calls whose connection was lost, and the pauses before they are repeated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOST = (
     grpc.StatusCode.INTERNAL,
     grpc.StatusCode.CANCELLED,
 )
-"""The final statuses of streams with a lost connection."""
+"""The final statuses of streams whose connection was lost."""
 
 
 LONGEST_PAUSE = 60.0

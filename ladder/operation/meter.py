@@ -1,4 +1,4 @@
-"""Limits on the requests of each caller; a refusal gives the time until the next try."""
+"""Limits on the requests of each caller; a refusal says how long to wait before the next try."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Meter:
             raise TooMuch(f"too many {allowance.what}: {per} are allowed; {hope}", when)
 
     def change(self, who: str, number: float) -> float:
-        """Add to the rest of a caller's allowance, or take from it even below zero; return the new rest."""
+        """Add to a caller's remaining allowance, or take from it, even below zero; return the new remainder."""
         allowance, now = self._allowance, self._clock()
         # Removed and added again at the end, so that the first caller is the least recent one.
         left, at = self._left.pop(who, (float(allowance.number), now))

@@ -96,7 +96,7 @@ def note_room(lack: str) -> None:
 
 
 def is_for_want_of_room(error: BaseException | None) -> bool:
-    """Return True for the error of a full disk, or an error that it caused."""
+    """Return True if an error reports a full disk, or was caused by one that does."""
     while error is not None:
         if isinstance(error, NoRoom) or (isinstance(error, OSError) and error.errno in _FULL):
             return True

@@ -55,7 +55,7 @@ class Layout:
     what: str
     """The words for the file in error messages, as in "is not a ladder"."""
     application_id: int
-    """The number in the header of such a file, by which SQLite distinguishes the files of applications."""
+    """The number in the header of such a file, by which SQLite distinguishes the files of different applications."""
     version: int
     """The number of the layout; each change to the tables increases it by one."""
     tables: str
@@ -279,7 +279,7 @@ class SqliteFile:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """Turn SQLite's errors into a one-line message with the remedy."""
+        """Turn SQLite's errors in this context into errors with a one-line message that names the remedy."""
         try:
             yield
             self._refuse_if_changed()
@@ -320,7 +320,7 @@ class SqliteFile:
         return int(row["data_version"])
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
-        """Return the rows of a query, as mappings by column."""
+        """Return the rows of a query, each as a mapping from column names to values."""
         return list(self.each(sql, parameters))
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[dict[str, Any]]:

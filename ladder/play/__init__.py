@@ -1,1 +1,1 @@
-"""The playing of matches: a run with its workers, its queue, and newcomers."""
+"""How matches are played: a run with its workers, its queue, and newcomers."""

@@ -55,7 +55,7 @@ class Blocks:
         self._queue = None
 
     def add(self, schedule_seed: int, is_playable: Callable[[Version], bool] = lambda version: True) -> list[Match]:
-        """Draw the next block, add it, and return its matches.
+        """Draw the next block, add it to the schedule, and return its matches.
 
         Args:
             schedule_seed: the seed of the draw; it is stored with the block, so that the draw can be repeated.

@@ -20,7 +20,9 @@ from referee.sandbox.limits import ResourceLimits
 from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
-"""The maximum number of cached archives of versions for machines that lack them; further archives are made again when they are needed."""
+"""The maximum number of cached archives with the files of a version, for machines that lack these files.
+
+Other archives are made again when they are needed."""
 
 
 @contextmanager
@@ -34,8 +36,8 @@ def ladder_crew(
 ) -> Iterator[Crew[Match]]:
     """Provide slots for matches of a ladder on a cluster (see `referee.live.matches.cluster.joined`), as a context manager.
 
-    Without `workers`, there is a slot for each processor of the cluster; without `limits`, bots have the rights of its owner.
-    `tell` is called with remarks on machines, in words.
+    Without `workers`, there is a slot for each processor of the cluster; without `limits`, bots have the rights
+    of the cluster's owner. `tell` is called with remarks on machines, in words.
 
     Raises:
         ClusterError: if the cluster cannot be used.

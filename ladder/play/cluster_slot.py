@@ -1,7 +1,7 @@
 """A slot of a ladder on another machine, which receives a match with its files and sends back the outcome.
 
-It has its own ladder folder, without facts, and an ordinary pool of one worker, so it is protected from bots that hang,
-fork and kill in the same way as a ladder. All slots on a machine share the folder, which stores versions by their
+It has its own ladder folder, without facts, and an ordinary pool of one worker, so it is protected in the same way as a
+ladder from bots that hang, fork and kill. All slots on a machine share the folder, which stores versions by their
 content.
 """
 
@@ -90,7 +90,12 @@ class LadderSlot:
         return [] if sandbox is None else sandbox.losses()
 
     def play(self, match: Match, files: Mapping[str, Any]) -> Reply | Unfit:
-        """Play a match; `files` refers to the packed files of its versions, by content hash, of which missing ones are fetched."""
+        """Play a match, after fetching the files of its versions that are missing here.
+
+        Args:
+            match: the match.
+            files: references to the packed files of its versions, by content hash.
+        """
         record, position = self._home.record(match.match_id), self._home.position(match.match_id)
         try:
             for version in match.seats:

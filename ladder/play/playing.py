@@ -1,4 +1,4 @@
-"""The running matches with their addresses for spectators, in a small file for each match while it lasts."""
+"""The running matches, with their addresses for spectators. Each match has a small file while it lasts."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def playing(home: Home) -> list[Playing]:
 
 
 def sweep(home: Home) -> None:
-    """Remove the files of killed workers; call it while no match is running."""
+    """Remove the files that killed workers have left behind; call it while no match is running."""
     for file in home.playing.iterdir() if home.playing.is_dir() else ():
         file.unlink(missing_ok=True)

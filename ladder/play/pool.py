@@ -132,8 +132,8 @@ class Invitation:
 class Pool:
     """Worker processes; use it as a context manager.
 
-    No other code in this process may start processes in this context, because they would be killed as leftovers of
-    agents.
+    While this context lasts, no other code in this process may start processes, because they would be killed as
+    leftovers of agents.
     """
 
     def __init__(
@@ -340,7 +340,10 @@ class _Worker:
 
 
 def max_seconds(match: Match, extra_seconds: float = EXTRA_SECONDS) -> float:
-    """Return the maximum time of a match after all have joined: the times on all seats' clocks in sequence, plus `extra_seconds`."""
+    """Return the maximum duration of a match after all have joined, in seconds.
+
+    It is the sum of the times on all seats' clocks, plus `extra_seconds`.
+    """
     control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + extra_seconds
 

@@ -1,4 +1,4 @@
-"""The entry of bots. House bots enter at once, and new versions after a match against `random`.
+"""How bots enter the ladder: house bots at once, and new versions after a match against `random`.
 
 If a version fails while other matches are running, it tries again alone.
 """
@@ -47,7 +47,7 @@ def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = Fal
 
 
 class Newcomers:
-    """The versions that qualify in a run, and the times of their attempts.
+    """The versions that try to qualify in a run, and the times of their attempts.
 
     Attributes:
         tried: the number of versions that have tried since the last block was scheduled, even in an earlier run.
@@ -56,7 +56,7 @@ class Newcomers:
     def __init__(
         self, store: Store, chosen: Mapping[Condition, Sequence[int]], *, is_endless: bool, with_bots_at_home: bool
     ) -> None:
-        """Begin a run under `chosen` conditions, each with its possible numbers of seats.
+        """Begin a run under the `chosen` conditions, each with its possible numbers of seats.
 
         In an endless run, versions that are submitted later qualify, too; otherwise, only those that are waiting now.
         """
@@ -74,7 +74,10 @@ class Newcomers:
         self.tried = store.schedule.newcomers_since_the_last_block()
 
     def are_left(self, condition: Condition) -> bool:
-        """Return True if a version has to qualify, or is qualifying."""
+        """Return True if a version still has to qualify, or is qualifying.
+
+        A version that waits for its next attempt does not count.
+        """
         now = time.monotonic()
         return any(
             # Infinity means that an attempt is in progress. Before any other time, the version rests, and nobody waits for it.
@@ -119,7 +122,7 @@ class Newcomers:
 
 
 def partner_of(store: Store, condition: Condition) -> Version:
-    """Return the opponent in qualifying matches."""
+    """Return the version of `random` that is the opponent in qualifying matches."""
     return next(
         version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
     )

@@ -66,7 +66,7 @@ class RunPlan:
     """The settings of a run."""
 
     games: Sequence[Agreed]
-    """The games; each block is for the game with the fewest matches in this run."""
+    """The games; each block is played in the game with the fewest matches in this run so far."""
     matches: int | None
     """The minimum number of matches to play; None for an endless run."""
     workers: int
@@ -333,7 +333,7 @@ class _Play:
         """Schedule a block; return False if enough matches were played, or no submitted bot can play.
 
         Raises:
-            TooFew: if a run with a number of matches has too few bots for a block, and none of them is qualifying.
+            TooFew: if a run that is not endless has too few bots for a block, and none of them is qualifying.
         """
         if self._plan.matches is None:
             conditions = [one for one in self._chosen if self._is_worth_playing(one)]
@@ -378,7 +378,7 @@ class _Play:
         """Check that a scheduled match can still be played.
 
         Raises:
-            CannotPlay: if a version is suspended, or its files have changed.
+            CannotPlay: if a version is suspended, or its files have changed or cannot be read.
         """
         guilty = self._store.admission.guilty()
         for version in match.seats:
@@ -442,7 +442,7 @@ class _Play:
             self._remarks.append(settle_qualification(self._home, self._store, match, end))
 
     def _try_alone(self) -> Iterator[Progress]:
-        """Let versions that failed to qualify beside other matches try again. No other match is running."""
+        """Let versions that failed to qualify beside other matches try again now that no other match is running."""
         while self._doubtful:
             match = self._doubtful.popleft()
             self._remarks += self._events.advance()
@@ -466,7 +466,7 @@ class _Play:
         """Count a match as given up for an unknown reason.
 
         Raises:
-            LadderError: if there are too many of them.
+            LadderError: if too many matches were given up.
         """
         self._given_up += 1
         if self._given_up >= self._plan.max_given_up:

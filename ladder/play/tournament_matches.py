@@ -1,4 +1,4 @@
-"""The matches of events in a run: which comes next, and when it has its turn among the matches of the ladder.
+"""The matches of events in a run: which match comes next, and when it is the turn of events, not of the ladder.
 
 Nothing has to stay in memory, because a block is scheduled when a worker is free for it, and the next blocks follow
 from the facts. If a run is killed, the next one continues at the same point.
@@ -38,7 +38,7 @@ class TournamentMatches:
         """True if `_blocks` was read since the last change."""
         self._has_changed = True
         self._credit = _WHOLE
-        """The credit of events, in percent of a match; at 100 it is their turn."""
+        """The credit of events, in percent of a match; at 100, it is the turn of events."""
 
     def add(self, matches: Iterable[Match]) -> None:
         """Add matches that were scheduled in an earlier run."""

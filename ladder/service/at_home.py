@@ -1,7 +1,8 @@
 """The connection between the matches of a ladder and the bots that run on their authors' machines.
 
-An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for it (`invite`). The bot's stream arrives
-at `play`, which forwards it to the referee in whose process the match is played. Whoever has the token of a seat may reconnect.
+An author's client offers a bot (`serve`), and receives an invitation to each seat that waits for the bot (`invite`).
+The bot's stream arrives at `play`, which forwards it to the referee of the match in a different process. Whoever has
+the token of a seat may reconnect.
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ class AtHome:
 
         Raises:
             Forbidden: if bots at home do not take part.
-            TooMuch: if there are too many connections, of this author or of all.
+            TooMuch: if this author, or all authors together, have too many connections.
         """
         if not self._is_open:
             raise Forbidden("bots at home do not take part in this ladder; submit the bot: dogana ladder submit")
@@ -245,7 +246,7 @@ class AtHome:
             client.tell(_invited(invitation, invitation.join_seconds))
 
     async def play(self, context: Context, requests: Meter) -> None:
-        """Forward the stream of a bot with the token of an invitation.
+        """Forward the stream of a bot, which begins with the token of an invitation.
 
         Args:
             context: the call.
@@ -306,7 +307,7 @@ def _invited(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
 
 
 async def _hand_up(first: bytes, context: Context, call: grpc.aio.StreamStreamCall[bytes, bytes]) -> None:
-    """Forward the messages of a bot to the end of its stream."""
+    """Forward the messages of a bot until its stream ends."""
     data: object = first
     with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the other direction reports the end
         while isinstance(data, bytes):

@@ -58,7 +58,7 @@ async def play_match(
         bot: the bot.
         invitation: the invitation to the match.
         play: opens a stream of bytes to the ladder.
-        logs: the folder for its output; None to print only the last lines if it fails.
+        logs: the folder for the bot's output; None to print only the last lines if it fails.
         say: prints a line for the user.
     """
     others = [label for seat, label in enumerate(invitation.bots) if seat != invitation.seat]
@@ -99,7 +99,11 @@ def _environment(address: str, token: str) -> Mapping[str, str]:
 
 
 async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -> str:
-    """Wait for the end of the match or of the bot; return a description of the bot's end, or the reason to end it."""
+    """Wait until the match or the bot ends.
+
+    Returns:
+        How the bot ended, or why it must be ended; empty if the match ended first.
+    """
     ended = asyncio.ensure_future(process.ended())
     loop = asyncio.get_running_loop()
     join_by = loop.time() + join_seconds

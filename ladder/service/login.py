@@ -18,12 +18,12 @@ _MAX_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The credentials of this user at a server.
+    """The credentials of this user for a server.
 
     Attributes:
         author: the author to whom the token belongs; empty without a token.
         token: the token; empty for none.
-        authority: the file with the certificate of the server's authority; None for the authorities of this system.
+        authority: the file with the certificate of the server's certificate authority; None for those of this system.
         insecure: True if the token may be sent to another machine over an unencrypted connection.
     """
 
@@ -33,7 +33,7 @@ class Login:
     insecure: bool = False
 
     def check_logged_in(self, server: str) -> None:
-        """Check that this user is logged in at a server.
+        """Check that this user is logged in to a server.
 
         Raises:
             Unauthenticated: if there is no token.
@@ -54,7 +54,7 @@ class Login:
             )
 
     def certificate(self) -> bytes:
-        """Return the certificate of the login's authority.
+        """Return the certificate of the certificate authority.
 
         Raises:
             LadderError: if it cannot be read.
@@ -66,12 +66,12 @@ class Login:
 
 
 def is_url(server: str) -> bool:
-    """Return True if a server is named by an HTTP URL."""
+    """Return True if a server is named by an HTTP or HTTPS URL."""
     return server.startswith(("http://", "https://"))
 
 
 def is_here(server: str) -> bool:
-    """Return True if a URL or `HOST:PORT` leads to this machine."""
+    """Return True if a URL or `HOST:PORT` refers to this machine."""
     try:
         if is_url(server):
             host = (urlsplit(server).hostname or "").lower()
@@ -83,12 +83,12 @@ def is_here(server: str) -> bool:
 
 
 def logins_file() -> Path:
-    """Return the path of the file with tokens."""
+    """Return the path of the file with the tokens."""
     return Path(platformdirs.user_config_dir("dogana")) / "logins.json"
 
 
 def login_of(server: str) -> Login:
-    """Return this user's login at a server.
+    """Return this user's login for a server; without a token if none is stored.
 
     Raises:
         LadderError: if the file cannot be read.
@@ -97,7 +97,7 @@ def login_of(server: str) -> Login:
 
 
 def remember(server: str, login: Login | None) -> None:
-    """Store a login, or delete it.
+    """Store the login for a server, or delete it if `login` is None.
 
     Raises:
         LadderError: if the file cannot be read.

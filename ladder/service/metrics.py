@@ -62,7 +62,7 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Serve the figures at `/metrics` over HTTP in this context, to `scrapes` connections at a time; yield the port.
+        """Serve the figures over HTTP, at `/metrics`, to at most `scrapes` clients at once in this context; yield the port.
 
         Raises:
             PortInUse: if the port cannot be used.

@@ -66,7 +66,7 @@ class _Lost(Exception):
 
 
 class Offering:
-    """One bot, offered to one ladder."""
+    """The offer of one bot to one ladder."""
 
     def __init__(self, offer: Offer, say: Callable[[str], None], *, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         """Prepare the offer; `say` prints a line for the user."""

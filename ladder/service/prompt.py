@@ -1,4 +1,4 @@
-"""A time limit for a call's request to arrive; gRPC would wait for it for ever, before the caller is known."""
+"""A time limit for the arrival of a call's request; gRPC would wait for it for ever, before the caller is known."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing_extensions import override
 
 
 class PromptRequests(grpc.aio.ServerInterceptor):
-    """Reads the one request of a call itself.
+    """Reads the only request of a call itself, within a time limit.
 
     On the wire, a call with one message looks like a call with many. Only a handler for many messages begins before the
-    first arrives.
+    first one arrives.
     """
 
     def __init__(self, seconds: float) -> None:

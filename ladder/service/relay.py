@@ -24,7 +24,7 @@ from referee.live.doors.door import Door
 
 _SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 Stream = Any
-"""A call of the ladder's method Play."""
+"""A call of the ladder's `Play` method."""
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
@@ -41,7 +41,7 @@ class Relay:
     Attributes:
         address: the address at which the bot joins, as in DOGANA_ADDRESS.
         has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
-        over: the end of the match; None until it is known.
+        over: the message that ends the match; None until it has arrived.
         refusal: the reason why the stream to the ladder ended before the match; empty if it did not.
     """
 

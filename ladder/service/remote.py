@@ -55,7 +55,7 @@ class RemoteLadder:
     """A served ladder; use it as a context manager."""
 
     def __init__(self, server: str, login: Login | None = None) -> None:
-        """Prepare requests to the ladder at a URL, with its stored token unless another is given.
+        """Prepare requests to the ladder at a URL, with this user's stored login unless a different one is given.
 
         Raises:
             LadderError: if the stored certificate cannot be read, or the token would be sent in plain text.

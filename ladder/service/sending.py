@@ -25,7 +25,7 @@ async def send(context: Any, message: object, seconds: float) -> None:
 
 
 async def hand_on(address: str, request: bytes, context: Any, seconds: float) -> None:
-    """Watch a match at its referee, and forward its messages to the end; each must be read within a time limit."""
+    """Watch a match at its referee, and forward the referee's messages; each must be read within a time limit."""
     async with grpc.aio.insecure_channel(address) as channel:
         watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
         call = watch(request)
