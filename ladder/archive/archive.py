@@ -85,7 +85,7 @@ class Record:
     """The record of a match, byte for byte."""
 
     path: Path
-    """Its name in error messages: the archive, and the id of the match."""
+    """The name of the record in error messages: the archive, and the id of the match."""
     data: bytes
     """The lines of the record, with their hashes."""
 
@@ -229,7 +229,7 @@ class Archive:
             raise RecordError(path, 0, "is damaged: it is not a log of bots") from error
 
     def matches_with(self, table: str, beginning: str) -> list[str]:
-        """Return the match ids in a table that begin with this text, oldest first."""
+        """Return the ids of those matches in a table that begin with this text, oldest first."""
         rows = self._rows(
             f"select match from {table} where match between ? and ? order by id",  # noqa: S608 one of the two tables
             [beginning, f"{beginning}\U0010ffff"],

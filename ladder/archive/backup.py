@@ -64,9 +64,9 @@ def _taken(file: Path) -> LadderError:
 
 
 def _copy_with_keys(home: Home, store: Store, file: Path) -> dict[str, bytes]:
-    """Copy the database, and return the contents of the key files, by name, that belong to the key in this copy.
+    """Copy the database; return the contents, by file name, of the key files that belong to it.
 
-    Both are read again if another command has replaced the key meanwhile.
+    Start again if another command has replaced the key meanwhile.
     """
     while True:
         keys = _keys(home)

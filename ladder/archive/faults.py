@@ -1,4 +1,4 @@
-"""The history of the seats in a record: strikes, faults, times, and the decision at which each was put out."""
+"""The history of the seats in a record: their strikes, faults and times, and the decision at which each was put out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Blame:
     seat: Seat
     """The number of the seat, from 0."""
     at: int
-    """The number of actions before it; `dogana replay --at` shows the position."""
+    """The number of actions before the strike or fault; `dogana replay --at` shows the position."""
     is_out: bool
     """False for a strike."""
     reason: str
@@ -41,9 +41,9 @@ class LostDecision:
     seat: Seat
     """The number of the seat, from 0."""
     at: int
-    """The number of actions before it."""
+    """The number of actions before the decision."""
     observation: tuple[str, ...]
-    """The seat's observation in words, an entry for each field."""
+    """The seat's observation in words, with an entry for each field."""
     legal: tuple[str, ...]
     """The legal actions; empty if it was not the seat's turn."""
     refused: tuple[str, ...]
@@ -59,7 +59,7 @@ class LongestDecision:
     seconds: float
     """The charge, in seconds."""
     at: int
-    """The number of actions before its end."""
+    """The number of actions before the end of the decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Lead:
     seat: Seat
     """The number of the seat, from 0."""
     at: int
-    """The number of actions before it; 0 if the winner led from the start."""
+    """The number of actions before that moment; 0 if the winner led from the start."""
     round: str
     """The round at that moment, such as `round 5`; empty if the game has no rounds."""
     of: int

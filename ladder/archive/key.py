@@ -60,10 +60,11 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 
 
 def new_key(home: Home, store: Store, *, replace: bool) -> None:
-    """Make a key, signed by the previous key if there is one. A ladder that names no key adopts the one in its folder, if any.
+    """Make a key, signed by the previous key if there is one.
 
-    The private key is stored under a separate name before the ladder names the public one, so that the key that the
-    ladder names can be found even after an interruption.
+    A ladder that names no key adopts the one in its folder, if any. The private key is stored under a separate name
+    before the ladder names the public one, so that the key that the ladder names can be found even after an
+    interruption.
 
     Args:
         home: the folder of the ladder.
@@ -136,7 +137,10 @@ def _waiting(home: Home, public: PublicKey) -> Path:
 
 
 def _put_in_place(home: Home, store: Store) -> None:
-    """Move the key that the ladder names to its final path. Only one command may do this at a time, as two could swap their keys."""
+    """Move the key that the ladder names to its final path.
+
+    Only one command may do this at a time, as two could swap their keys.
+    """
     with store.writing():
         public = PublicKey(store.log.key())
         waiting = _waiting(home, public)

@@ -42,7 +42,9 @@ from referee.version import installed_version
 MAX_REPORTED = 100
 """The maximum number of lines about each kind of problem; further lines are only counted."""
 _CHUNK = 32
-"""The number of records that a process gets at a time: enough to keep it busy, but few enough for all processes to finish together."""
+"""The number of records that a process gets at a time.
+
+This is enough to keep the process busy, but few enough for all processes to finish together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +95,13 @@ class Comparison:
     broken: Lines = field(default_factory=Lines)
     """Lines about records that are missing or not valid; their matches are noted (`Evidence.broken`)."""
     other_format: int = 0
-    """The number of records whose format this version does not read, because it is from before the first release, or newer."""
+    """The number of records in a format that this version cannot read: from before the first release, or newer."""
     lost: Lines = field(default_factory=Lines)
     """Lines about missing, invalid or unread records that were noted as lost for good; they are no longer a problem."""
     pruned: int = 0
     """The number of counted matches whose record was pruned (`retention.py`), which is not a problem."""
     contradicting: Lines = field(default_factory=Lines)
-    """Lines about valid records that are not the counted ones, wrong entrants of events, and matches that no plan contains."""
+    """Lines about valid records that are not the counted ones, and events with wrong entrants or unplanned matches."""
     differences: Lines = field(default_factory=Lines)
     """Lines about contents of views and private tables that do not follow from the events."""
     log: str = ""
@@ -118,7 +120,7 @@ class Comparison:
 
     @property
     def without_record(self) -> int:
-        """The number of counted matches whose records are missing, not valid, or not read by this version."""
+        """The number of counted matches whose records are missing, not valid, or not readable by this version."""
         return self.broken.count + self.other_format
 
     @property
@@ -150,7 +152,7 @@ class Problem:
     is_missing: bool = False
     """True if there is no record."""
     is_unread: bool = False
-    """True if this version does not read its format."""
+    """True if this version cannot read the format of the record."""
 
 
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:

@@ -32,7 +32,7 @@ PRUNED_REMARK = "whoever has kept it can prove it: dogana verify RECORD --key KE
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The removed files, or those that would be removed."""
+    """The numbers and sizes of the removed records and logs, or of those that would be removed."""
 
     records: int = 0
     record_bytes: int = 0
@@ -88,8 +88,8 @@ def prune(
 def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = False) -> tuple[int, int]:
     """Remove the files of versions that no longer play, and have not played since a time.
 
-    The same files can belong to several versions, and stay as long as one of them may play. Submitting the same files again restores
-    them. No record needs them, because verifying or viewing a match starts no bot.
+    The same files can belong to several versions, and stay as long as one of them may play. Submitting the same files
+    again restores them. No record needs them, because verifying or viewing a match starts no bot.
 
     Args:
         home: the ladder.
@@ -98,7 +98,7 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         dry_run: True to count without removing anything.
 
     Returns:
-        The number of these versions, and the size of their files in bytes.
+        The number of versions whose files are removed, and the size of these files in bytes.
 
     Raises:
         BadHome: if the pruning cannot be stored; then nothing was removed.

@@ -1,4 +1,7 @@
-"""The traces of matches in the archive of a ladder: records, and the logs of bots. Uncounted matches may have them too."""
+"""The traces of matches in the archive of a ladder: their records, and the logs of bots.
+
+Matches that do not count may have them, too.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ from referee.sandbox.cgroup import Usage
 _QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
 _MATCHES_AT_A_TIME = 50
 _LEAST_OF_AN_ID = 2
-"""The minimum length of the beginning of an unscheduled match's id; a shorter one would mean searching all records."""
+"""The minimum number of leading characters of its id by which an unscheduled match can be found.
+
+With fewer, all records would have to be searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class BotOutput:
     match_id: str
     seat: Seat
     bot: str
-    """The name of the seat in the record; empty if the record is gone."""
+    """The name of the bot in the record; empty if the record is gone."""
     data: bytes
 
     def lines(self) -> list[str]:
@@ -122,11 +127,11 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
 
     Args:
         home: the folder of the ladder.
-        match_id: the match.
-        bots: the names of the seats, if known.
+        match_id: the id of the match.
+        bots: the name of the bot in each seat, if known.
 
     Raises:
-        RecordError: if they are damaged.
+        RecordError: if the logs are damaged.
     """
     found = []
     for name, data in find_logs(home, match_id).items():
@@ -137,7 +142,10 @@ def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOut
 
 
 def logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[BotOutput]:
-    """Return the logs of a match like `logs_of_match`, but none if they are damaged, because the rest of an answer is still useful."""
+    """Return the logs of a match as `logs_of_match` does, but none if they are damaged.
+
+    The rest of an answer is useful even without them.
+    """
     try:
         return logs_of_match(home, match_id, bots)
     except RecordError:
@@ -158,10 +166,10 @@ def bots_in(home: Home, store: Store, match_id: str) -> list[str]:
 
 
 def last_log(home: Home, store: Store, versions: Sequence[Version]) -> BotOutput:
-    """Return the log of a bot's last match that has one: a counted match, or a qualifying match.
+    """Return the log of the last match of a bot that has a log: a counted match, or a qualifying match.
 
-    If the newest version has not qualified, the match in which it failed comes first, but not a qualification under another
-    condition.
+    If the newest version has failed to qualify under a condition, its qualifying matches there come first, and those
+    under other conditions are left out.
 
     Args:
         home: the folder of the ladder.
@@ -169,8 +177,8 @@ def last_log(home: Home, store: Store, versions: Sequence[Version]) -> BotOutput
         versions: the versions of the bot, by number.
 
     Raises:
-        LadderError: if there is none.
-        RecordError: if it is damaged.
+        LadderError: if there is no log.
+        RecordError: if the log is damaged.
     """
     newest = versions[-1]
     failed = [
@@ -202,7 +210,10 @@ def _qualifications(home: Home, version: int) -> list[str]:
 
 
 def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue], str] | None:
-    """Return the game, options and clock of a match without a block; None if it has no record, as after its worker's death."""
+    """Return the game, options and clock of a match without a block; None if it has no readable record.
+
+    A match has no record if its worker died, for example.
+    """
     try:
         record = find_record(home, match_id)
         header = read_lines(record.path, record.data)[0].data

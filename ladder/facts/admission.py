@@ -1,4 +1,4 @@
-"""The right to play: the versions that have qualified, are retired, or were put on trial because workers died."""
+"""The right to play: which versions have qualified, which are retired, and which were on trial because workers died."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Admission:
         self._log.append("retirement", {"version": self._roster.label(version), "retired": retired})
 
     def retired(self) -> set[int]:
-        """Return the retired versions."""
+        """Return the ids of the retired versions."""
         rows = self._file.rows("select version, retired, max(id) from retirements group by version")
         return {row["version"] for row in rows if row["retired"]}
 
@@ -65,13 +65,16 @@ class Admission:
         self._log.append("trial", {"match": cause, "version": self._roster.label(version), "guilty": guilty})
 
     def guilty(self) -> set[int]:
-        """Return the versions that killed their workers in their latest trial and were not pardoned afterwards."""
+        """Return the ids of the versions that killed workers in their latest trial and have not been pardoned since."""
         # SQLite takes the other columns from the row that has the greatest id.
         rows = self._file.rows("select version, guilty, max(id) from trials group by version")
         return {row["version"] for row in rows if row["guilty"]}
 
     def pardon(self, version: int) -> None:
-        """Lift the suspension of a version found guilty, by adding its latest trial again with the opposite verdict."""
+        """Lift the suspension of a version that was found guilty.
+
+        This adds its latest trial again, with the opposite verdict.
+        """
         with self._file.writing():
             for row in self._file.rows(
                 "select cause from trials where version = ? order by id desc limit 1", [version]

@@ -14,7 +14,7 @@ from referee.registry import find, shipped_board
 from referee.tournament.plan import Format, size_problem
 
 MAX_MATCHES = 100_000
-"""The maximum number of matches in an event, because a run keeps the whole plan in memory and pages read it."""
+"""The maximum number of matches in an event, because a run keeps the whole plan in memory, and pages read it, too."""
 
 
 def read_closing(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The budgets of authors: the number of matches a day that each may have, and the number scheduled today.
+"""The budgets of authors: how many matches a day each may have, and how many are scheduled today.
 
 Days are UTC days, and a match counts towards the day on which its block was scheduled. All matches in the ladder's own
 blocks count, whatever their condition, and each counts once for every author in it. Blocks are never split, so the last
@@ -18,13 +18,13 @@ NEXT_DAY = "00:00 UTC"
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An author's budget for today, and the part of it that is used."""
+    """An author's daily budget, and the part of it that is used today."""
 
     author: str
     matches: int
-    """The maximum number of matches a day."""
+    """The maximum number of the author's matches a day."""
     today: int
-    """The number of matches scheduled today."""
+    """The number of the author's matches that were scheduled today."""
 
     @property
     def is_used_up(self) -> bool:
@@ -33,7 +33,7 @@ class Budget:
 
 
 class Budgets:
-    """The limits on authors: matches a day, and bytes on disk."""
+    """The limits for authors: how many matches they may have a day, and how many bytes on disk."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file

@@ -27,7 +27,7 @@ MAX_REASON_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class EntryList:
-    """The entrants of an event, and the versions left out."""
+    """The entrants of an event, and the versions that were left out."""
 
     entrants: Sequence[EnteredVersion]
     """The entrants, in the order of their seeding, which is the order of the standings."""
@@ -60,7 +60,7 @@ def entry_list(store: Store, terms: TournamentTerms) -> EntryList:
 
 
 def places_by_version(store: Store, conditions: Sequence[Condition]) -> dict[int, int]:
-    """Return the places of versions in the standings of one game, or in the ranking over several games, best first."""
+    """Return the place of each version in the standings of one game, or in the ranking over several, best first."""
     if len(conditions) == 1:
         return {version: placing.number for version, placing in places(store, conditions[0]).items()}
     return {version: number for number, version in enumerate(fitted_overall(store, conditions), 1)}

@@ -27,7 +27,7 @@ class RetainedRecords:
 
 NONE_RETAINED = RetainedRecords()
 _AT_A_TIME = 1000
-"""The number of ids in one parameter of an SQL statement."""
+"""The maximum number of ids in one parameter of an SQL statement."""
 # The remainder is NULL if `one_block_of` is 0; the comparison with '[]' avoids the search if no bots are named.
 _RETAINED = """(
     coalesce(matches.block % nullif({one_block_of}, 0) = 0, 0) or {bots} <> '[]' and exists (
@@ -52,7 +52,7 @@ class Evidence:
         return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return the match id, seed and record hash of each counted match in a block, except matches whose record was lost."""
+        """Return the match id, seed and record hash of each counted match in a block, unless its record was lost."""
         rows = self._file.rows(
             f"""
             select results.match, {SEED}, matches.rotation, results.record_hash, versions.content_hash
@@ -84,7 +84,7 @@ class Evidence:
                 self._log.append("lost", {"match": match_id})
 
     def forget_broken(self) -> None:
-        """Clear the list of invalid records. It is a temporary table on disk, because it may have a million rows."""
+        """Clear the list of invalid records, a temporary table on disk that may have a million rows."""
         self._file.write("create temp table if not exists broken (match text)")
         self._file.write("delete from temp.broken")
 
@@ -107,7 +107,7 @@ class Evidence:
     def note_pruning(
         self, records_before: str | None, logs_before: str | None, retained: RetainedRecords = NONE_RETAINED
     ) -> None:
-        """Log a pruning of the records and of the logs of matches that ended before these times; None if all stay."""
+        """Log the removal of the records and logs of matches that ended before two given times; None for no removal."""
         self._log.append(
             "pruning",
             {

@@ -32,7 +32,7 @@ class _CachedFit:
     lock: Lock = field(default_factory=Lock)
     fit: Fit | None = None
     seats: int = 0
-    """The number of fitted seats, from `first_seats`."""
+    """The number of seats in the fitted results; see `first_seats`."""
     repairs: int = 0
     """The number of times that the ladder's views were rebuilt before this fit."""
     last: _Result | None = None
@@ -54,13 +54,13 @@ class _Result(NamedTuple):
 
 
 _cached: dict[tuple[Path, int], _CachedFit] = {}
-"""The fits, by ladder file and condition id."""
+"""The cached fits, by the path of the ladder's file and the id of the condition."""
 _cached_overall: dict[tuple[Path, tuple[int, ...]], _CachedOverall] = {}
-"""The overall standings, by ladder file and condition ids."""
+"""The cached overall standings, by the path of the ladder's file and the ids of the conditions."""
 
 
 def fitted(store: Store, condition: Condition) -> Fit:
-    """Return the strengths of the versions under a condition, fitted to the first counted results with `first_seats` seats.
+    """Return the strengths of the versions under a condition, fitted to the earliest results (see `first_seats`).
 
     Concurrent callers wait for the same fit.
     """
@@ -111,7 +111,7 @@ def _is_there(store: Store, last: _Result | None) -> bool:
 
 
 def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result | None]:
-    """Return the fit of the first results, and the last of these results."""
+    """Return the fit of the earliest results, which have at most `seats` seats together, and the last of them."""
     from ladder.model.fit import CountedMatch, fit  # needs numpy, for which most commands need not wait
 
     contents = {version.id: version.content_hash for version in store.roster.versions().values()}

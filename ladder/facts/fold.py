@@ -130,7 +130,7 @@ def _block(db: sqlite3.Connection, event: Event) -> None:
 
 
 def _add_block(db: sqlite3.Connection, event: Event, seats: int, **of_its_kind: Any) -> None:
-    """Add a block; `of_its_kind` contains the columns that apply only to blocks of the ladder, or only to blocks of events."""
+    """Add a block; `of_its_kind` contains the columns that only the ladder's blocks, or only blocks of events, have."""
     columns = {
         "id": event["block"],
         "condition": _condition_id(db, event),

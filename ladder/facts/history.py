@@ -42,10 +42,10 @@ class PlayedSeat:
     score: int
     outcome: Outcome
     detail: str
-    """The fault's detail; empty for a seat that played to the end."""
+    """The details of the fault; empty for a seat that played to the end."""
     decisions: int
     think_ms: float
-    """The time charged for all its decisions, in milliseconds."""
+    """The time charged for all decisions of the seat, in milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class PlayedMatch:
     """A counted match."""
 
     number: int
-    """Its number in the order in which matches were counted, from 1."""
+    """The number of the match, from 1, in the order in which matches were counted."""
     match_id: str
     condition: Condition
     block: int
@@ -67,9 +67,9 @@ class PlayedMatch:
     decisions: int
     """The total number of decisions of all seats."""
     rated: bool
-    """False if it belongs to an event, or repeats an earlier match between the same versions in the same seats."""
+    """False if the match belongs to an event, or repeats an earlier one between the same versions in the same seats."""
     event: str
-    """The name of its event; empty for a match of the ladder itself."""
+    """The name of the event to which the match belongs; empty for a match of the ladder itself."""
     seats: tuple[PlayedSeat, ...]
 
     @property
@@ -84,7 +84,7 @@ class Score:
 
     matches: int
     ahead: int
-    """The number of matches in which it was placed above the other."""
+    """The number of matches in which the first version was placed above the other."""
     tied: int
     behind: int
 
@@ -94,9 +94,9 @@ class TelemetryRow:
     """A bot's telemetry under one key, from output lines such as `dogana: nodes=51200 depth=7`."""
 
     key: str
-    """The key in these lines, such as `nodes`."""
+    """The key in the bot's output lines, such as `nodes`."""
     matches: int
-    """The number of matches with this key."""
+    """The number of matches in which the bot used this key."""
     values: int
     """The number of values under this key."""
     mean: float
@@ -105,20 +105,20 @@ class TelemetryRow:
 
 @dataclass(frozen=True, slots=True)
 class SeatTally:
-    """The results of a version in a seat."""
+    """The results of a version in one seat, at tables with one number of seats."""
 
     seats: int
     """The number of seats at the table."""
     seat: int
     """The number of the seat, from 0."""
     matches: int
-    """The number of matches."""
+    """The number of matches that the version played in this seat."""
     wins: int
-    """The number of matches in which it was first, including shared first places."""
+    """The number of matches in which the version was first, including shared first places."""
     out: int
-    """The number of matches in which it was out."""
+    """The number of matches in which the version was out."""
     mean_rank: float
-    """Its mean rank."""
+    """The mean rank of the version in these matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +126,19 @@ class Thinking:
     """The time charged to a version for its decisions."""
 
     matches: int
-    """The number of matches."""
+    """The number of the version's matches."""
     decisions: int
-    """The number of decisions."""
+    """The number of the version's decisions in these matches."""
     mean_ms: float
     """The mean charge for a decision, in milliseconds."""
     most_ms: float
     """The highest total charge for one match, in milliseconds."""
     most_in: str
-    """The id of the match with the highest total."""
+    """The id of the match with the highest total charge."""
 
 
 class MatchHistory:
-    """Queries about bots and matches."""
+    """Read-only queries about bots and matches."""
 
     def __init__(self, file: SqliteFile, roster: Roster) -> None:
         self._file = file
@@ -312,7 +312,7 @@ class MatchHistory:
     def rating_history(
         self, versions: Collection[int], condition: Condition, limit: int
     ) -> dict[int, dict[int, Rating]]:
-        """Return each version's rating after each of its last blocks with a rated match, by version and block, in order.
+        """Return the rating of each version after each of its last blocks with a rated match, by version and block.
 
         Args:
             versions: the ids of the versions.

@@ -13,7 +13,7 @@ _REPAIR = "recompute --repair"
 
 
 class Log:
-    """The events, the signing key, and the list of changes, each with the person who made it."""
+    """The events of a ladder, its signing key, and the list of changes with the person who made each of them."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
@@ -37,7 +37,7 @@ class Log:
         """Make a public key the ladder's key.
 
         Args:
-            key: the key.
+            key: the new public key.
             signature: the previous key's signature of the handover; empty if there was no previous key, or it is lost.
         """
         self.append("key", {"key": key, "signature": signature})

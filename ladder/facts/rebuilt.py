@@ -1,7 +1,7 @@
-"""The views of a ladder, rebuilt from its events in a temporary file, and compared with the ladder's own (`recompute.py`).
+"""The views of a ladder, rebuilt from its events in a temporary file, to compare them with the ladder's own views.
 
 The file is in Python's folder for temporary files, and is about as large as `ladder.db`. Only the fits by which the
-entrants of closed events were chosen are kept in memory.
+entrants of closed events were chosen are kept in memory. `recompute.py` makes the comparison.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Rebuilt:
     """The views of a ladder, rebuilt from its events. Close this object after use, or use it as a context manager.
 
     Attributes:
-        views: the views, which can be read in the same way as a ladder's. The events are read from the ladder, not copied.
+        views: the views, which can be read in the same way as a ladder's views. Events are read from the ladder, not
+            copied.
     """
 
     def __init__(self, ladder: SqliteFile) -> None:
@@ -93,7 +94,10 @@ class Rebuilt:
                 )
 
     def _check_entrants(self, event: Event) -> None:
-        """Add a problem if a closing event's entrants are not the best-placed versions; call this before folding the close."""
+        """Note a problem if the entrants of a closing event are not the best-placed versions.
+
+        Call this before folding the close.
+        """
         name = event["tournament"]
         best = entry_list(self.views, self.views.tournaments.find(name).terms).entrants
         pairs = zip_longest(
@@ -126,7 +130,10 @@ class Rebuilt:
         return {row["tournament"]: row["seed"] for row in rows if row["tournament"] in committed}
 
     def differences(self) -> Iterator[str]:
-        """Yield a line for each difference between the ladder's views and these, in both directions; call this within `reading`."""
+        """Yield a line for each difference between the ladder's views and these views, in both directions.
+
+        Call this within `reading`.
+        """
         self._attach()
         for view in VIEWS:
             columns = [row["name"] for row in self._file.rows("select name from pragma_table_info(?)", [view])]
@@ -181,7 +188,7 @@ class Rebuilt:
                 yield f"commands: version {row['id']} has no command, or another one than the log says"
 
     def replace_views(self) -> None:
-        """Replace the ladder's views with these, inside a writing transaction of the ladder."""
+        """Replace the ladder's views with the rebuilt ones, inside a writing transaction of the ladder."""
         self._attach()
         self._ladder.write("pragma defer_foreign_keys = on")  # private tables refer to views
         # Rows refer only to views earlier in the list.

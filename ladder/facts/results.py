@@ -25,21 +25,21 @@ class Tally:
     matches: int = 0
     """The number of counted matches."""
     different: int = 0
-    """The number of counted matches that differ from every earlier match between the same versions in the same seats."""
+    """The number of counted matches that differ from all earlier ones between the same versions in the same seats."""
     wins: int = 0
-    """The number of matches in which it was first, including shared first places."""
+    """The number of matches in which the version was first, including shared first places."""
     faults: int = 0
-    """The number of matches in which it was out through its own fault."""
+    """The number of matches in which the version was out through its own fault."""
     faults_in_a_row: int = 0
-    """The number of its latest consecutive matches that it did not play to the end."""
+    """The number of the version's latest consecutive matches that it did not play to the end."""
     last_block: int = 0
-    """The id of the last block in which it was scheduled; 0 if it never was."""
+    """The id of the last block in which the version was scheduled; 0 if it never was."""
     blocks: int = 0
-    """The number of blocks in which it was scheduled."""
+    """The number of blocks in which the version was scheduled."""
 
 
 class Results:
-    """The results of matches, with the ratings and tallies that follow."""
+    """The results of matches, with the ratings and tallies that follow from them."""
 
     def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file

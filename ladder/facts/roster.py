@@ -24,11 +24,11 @@ class ConnectedBot:
     """A connected bot at home."""
 
     matches: int
-    """The maximum number of matches that it plays at a time."""
+    """The maximum number of matches that the bot plays at a time."""
     is_leaving: bool
-    """True if it is only finishing its current blocks."""
+    """True if the bot is only finishing its current blocks."""
     since: str
-    """The time at which it connected, in ISO 8601, UTC."""
+    """The time at which the bot connected, in ISO 8601, UTC."""
 
 
 MAX_NAMED = 5
@@ -36,7 +36,7 @@ MAX_NAMED = 5
 
 
 class Roster:
-    """The participants and their conditions."""
+    """The participants of a ladder, and its conditions."""
 
     def __init__(self, file: SqliteFile, log: Log) -> None:
         self._file = file
@@ -101,7 +101,7 @@ class Roster:
         return self.versions([version])[version].label
 
     def _check_is_like_no_other(self, bot: str, author: str) -> None:
-        """Check that nobody can confuse the names of a new bot and its author with other names, even those of house bots."""
+        """Check that nobody can confuse the name of a new bot or of its author with another, such as a house bot's."""
         known = {row["name"]: row["author"] for row in self._file.rows("select name, author from bots order by id")}
         if bot in known or author == HOUSE:  # an older ladder may have both
             return
@@ -124,7 +124,7 @@ class Roster:
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
-        """Cache all versions in this context; none may be added meanwhile."""
+        """Cache all versions in this context; no version may be added meanwhile."""
         self._known = {}  # read when first needed
         try:
             yield
@@ -184,9 +184,9 @@ class Roster:
         return {row["id"]: row["since"] for row in rows}
 
     def versions_called(self, bot: str) -> list[Version]:
-        """Return all versions of a named bot by number, or only the version with this label, if there are any.
+        """Return the versions of the bot with this name, by number, or the one version with this label.
 
-        A label is written as in `mybot v2`.
+        A label is written as in `mybot v2`. The list is empty if there is no such version.
         """
         name, _, number = bot.rpartition(" v")
         rows = self._file.rows(
@@ -202,7 +202,7 @@ class Roster:
         return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
-        """Return all versions of a named bot, in the order of their numbers, or only the version with this label.
+        """Return the versions of the bot with this name, by number, or the one version with this label.
 
         A label is written as in `mybot v2`.
 
@@ -291,6 +291,6 @@ class Roster:
             )
 
     def connected(self) -> dict[int, ConnectedBot]:
-        """Return the bots at home that are connected, by version."""
+        """Return the connected bots at home, by the id of the version."""
         rows = self._file.rows("select version, matches, leaving, since from connections")
         return {row["version"]: ConnectedBot(row["matches"], bool(row["leaving"]), row["since"]) for row in rows}

@@ -39,12 +39,12 @@ class Schedule:
 
         Args:
             condition: the condition of its matches.
-            seed: the seed of all its matches.
+            seed: the seed of the block.
             tables: the version in each seat, by match id, in the order of the rotations.
             schedule_seed: the seed from which the pairings were drawn.
             lowest: the lowest round in which any version was due.
             due: the next due times of the versions in the block, and the first due times of versions that have joined.
-            guests: True if bots at home are guests in it.
+            guests: True if bots at home are guests in the block.
         """
         found = self._roster.versions({*due, *(version for table in tables.values() for version in table)})
         with self._file.writing():
@@ -92,7 +92,7 @@ class Schedule:
         return [match_of(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
 
     def playing(self, condition: Condition) -> set[int]:
-        """Return the versions in open matches under a condition."""
+        """Return the ids of the versions in open matches under a condition."""
         rows = self._file.rows(
             "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
         )
@@ -177,7 +177,10 @@ class Schedule:
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
-        """Return, for each version in `some`, the number of blocks in which it met versions in `others`; zeros are left out."""
+        """Return, for each version in `some`, the number of blocks in which it met versions in `others`.
+
+        Versions without such a block are left out.
+        """
         # `cross` makes SQLite look up the few pairs by the primary key, instead of reading all pairs of the condition.
         rows = self._file.rows(
             """

@@ -27,31 +27,31 @@ if TYPE_CHECKING:
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
-"""A version is suspended after it is out in this many consecutive matches, because it would cost everybody time."""
+"""A version is suspended once it has been out in this many consecutive matches, because it costs everybody time."""
 
 
 class Status(StrEnum):
     """The status of a version on the ladder; the values are the texts shown in tables."""
 
     ACTIVE = ""
-    """It is scheduled."""
+    """The version is scheduled."""
     NEW = "waits for its first match"
-    """It is scheduled, but not rated yet."""
+    """The version is scheduled, but not rated yet."""
     UNTRIED = "waits to qualify"
-    """The next run lets it qualify."""
+    """The next run lets the version try to qualify."""
     FAILED = "not qualified"
     SUSPENDED = "suspended"
     RETIRED = "retired"
-    """Its author or the organiser has taken it off the ladder."""
+    """The author of the version, or the organiser, has taken it off the ladder."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
     AWAY = "not connected"
-    """It runs on its author's machine, and is not offered to the ladder at this moment."""
+    """The version runs on its author's machine, and is not offered to the ladder at this moment."""
 
 
 SCHEDULED = (Status.ACTIVE, Status.NEW)
 STOPPED = (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
-"""The statuses of versions that can be brought back, or qualify again."""
+"""The statuses of versions that can be brought back, or can try to qualify again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Standing:
     rating: Rating | None
     """The live rating; None if no match has rated the version."""
     tally: Tally
-    """The tally of its matches."""
+    """The tally of the version's matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Placing:
     number: int
     """The place, from 1, in the order of the table."""
     estimate: Estimate | None
-    """Its strength, and the places left open by its matches; None if all its matches are newer than the fit."""
+    """The version's strength, and the places left open to it; None if all of its matches are newer than the fit."""
     lift: float
     """The median of live rating minus strength, over all versions under the condition that have both; 0 if none has."""
 
@@ -227,8 +227,9 @@ def _statuses(
 def at_rest(store: Store) -> set[int]:
     """Return the submitted versions that will not be started again unless somebody brings them back.
 
-    They are retired, or have not qualified or are replaced under every possible condition. Two playable versions of each bot
-    are left out, because a bot falls back on its previous version if its newest one does not qualify or is retired.
+    They are retired or, under every possible condition, they have failed to qualify or are replaced. Two playable
+    versions of each bot are left out, because a bot falls back on its previous version if its newest one does not
+    qualify or is retired.
     """
     versions, retired = store.roster.versions(), store.admission.retired()
     found: dict[int, set[Status]] = {}
@@ -266,13 +267,13 @@ def retire(store: Store, versions: Sequence[Version]) -> None:
 
 
 def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
-    """Bring back retired versions, and let those that failed to qualify or are suspended qualify again.
+    """Bring back retired versions, and let those that failed to qualify or are suspended try again.
 
     Returns:
-        The versions that are back, and the versions that qualify again, with their conditions.
+        The versions that are back, and the versions that may try to qualify again, with their conditions.
 
     Raises:
-        LadderError: if none of them needs this.
+        LadderError: if none of the versions needs this.
     """
     with store.writing():
         # Retired versions come first, because their status does not show whether they have failed or are suspended.

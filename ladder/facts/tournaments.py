@@ -168,7 +168,7 @@ class Tournaments:
         return [(versions[row["version"]], row["reason"]) for row in rows]
 
     def needed_versions(self) -> set[int]:
-        """Return the entrants of all events in progress."""
+        """Return the ids of the entrants of all events in progress."""
         rows = self._file.rows(
             "select version from entrants join tournaments on tournaments.id = tournament where ended_at = ''"
         )
