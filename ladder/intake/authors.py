@@ -39,7 +39,7 @@ class Token:
     created_at: str
     expires_at: str
     used_at: str
-    """The day of its last use; empty if it was never used."""
+    """The day on which the token was last used; empty if it was never used."""
     is_revoked: bool
 
     @property
@@ -50,7 +50,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """A change that a person has made."""
+    """A change that a person made."""
 
     number: int
     at: str
@@ -138,7 +138,7 @@ class Authors:
             return len(valid)
 
     def set_budget(self, author: str, matches: int | None) -> None:
-        """Set the maximum number of matches that an author may have a day; None for no limit except the author's share.
+        """Set the maximum number of an author's matches a day; None for no limit except the author's share.
 
         Raises:
             NotFound: if no author of that name was added or has submitted a bot.
@@ -218,12 +218,12 @@ class Authors:
         return frozenset(row["sha256"] for row in rows)
 
     def acts(self, limit: int) -> list[Act]:
-        """Return the latest changes by people, newest first."""
+        """Return the latest changes that people made, newest first."""
         rows = self._file.rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
         return [Act(**row) for row in rows]
 
     def acts_since(self, number: int) -> list[Act]:
-        """Return the changes by people after the change with this number, oldest first."""
+        """Return the changes that people made after the change with this number, oldest first."""
         rows = self._file.rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
         return [Act(**row) for row in rows]
 

@@ -23,13 +23,13 @@ class OfferedBot:
     """A bot at home, as its author offers it."""
 
     bot: str
-    """Its name."""
+    """The name of the bot."""
     content: str
     """The text that distinguishes this version from other versions of the bot."""
     games: tuple[str, ...]
-    """The games that it plays."""
+    """The games that the bot plays."""
     matches: int
-    """The maximum number of concurrent matches."""
+    """The maximum number of the bot's concurrent matches."""
 
 
 def _check(offer: OfferedBot) -> None:
@@ -98,6 +98,6 @@ def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]
 
 
 def disconnect(home: Home, version: Version, since: str) -> None:
-    """Remove a bot's connection that began at this time; a newer connection stays."""
+    """Remove the connection of a bot that began at this time; a newer connection stays."""
     with Store(home.database, create=False) as store:
         store.roster.disconnect(version.id, since)

@@ -162,8 +162,8 @@ def check_name(name: str, what: str) -> None:
 class Inspector:
     """Checks that the files of versions are unchanged since their submission.
 
-    A folder is read again only after a change in the names, modes, sizes or times of its files. (No program can set one of these
-    times, `ctime`.)
+    A folder is read again only after a change in the names, modes, sizes or times of its files. (No program can set one
+    of these times, `ctime`.)
     """
 
     def __init__(self, versions: Path) -> None:

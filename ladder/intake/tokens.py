@@ -12,7 +12,7 @@ from ladder.operation.errors import TooMuch, Unauthenticated
 from ladder.operation.meter import Meter
 
 KNOWN_SECONDS = 1.0
-"""The time for which the hashes of valid tokens are cached, for addresses with no guesses left."""
+"""The time, in seconds, for which the hashes of valid tokens are cached, for addresses with no guesses left."""
 
 
 class Tokens:
@@ -50,7 +50,9 @@ class Tokens:
                     self._guesses.change(address, 1)
 
     def _count(self, token: str, address: str) -> bool:
-        """Count a guess before the lookup, so that concurrent guesses cannot evade the limit; return True if it was counted.
+        """Count a guess before the lookup; return True if it was counted.
+
+        It is counted first so that concurrent guesses cannot evade the limit.
 
         Raises:
             TooMuch: if the address has no guesses left, and the token is not valid.

@@ -72,7 +72,7 @@ class Upload(Generic[Taken]):
         self._file.write(data)
 
     def check(self, sha256: str) -> None:
-        """Check that the complete file has the announced size, and this SHA-256, in hexadecimal.
+        """Check that the complete file has the announced size and this SHA-256, which is in hexadecimal.
 
         Raises:
             BadBot: if the size or the hash differs.
@@ -96,7 +96,7 @@ class Upload(Generic[Taken]):
 
 
 def sweep_uploads(home: Home) -> None:
-    """Remove the unfinished uploads of killed processes."""
+    """Remove the unfinished uploads that killed processes have left behind."""
     for beginning in (_RECEIVING, TAKING_IN):
         for folder in home.versions.glob(f"{beginning}*"):
             owner = folder.name.removeprefix(beginning).partition("-")[0]

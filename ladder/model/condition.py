@@ -17,7 +17,7 @@ class Condition:
     """A game, its options and a clock."""
 
     id: int
-    """Its id in the database; 0 for a condition under which the ladder has never played."""
+    """The id of the condition in the database; 0 if the ladder has never played under it."""
     game: str
     options: Mapping[str, OptionValue] = field(hash=False)
     """The options that are not the game's defaults, in the order of their names."""

@@ -28,11 +28,14 @@ Ints = NDArray[np.int64]
 SPREAD = math.sqrt(2) * SIGMA / 2
 """The standard deviation of the difference between two performances; that of each performance is TrueSkill's beta."""
 _USUAL = 3
-"""The weight of TrueSkill's prior spread: as if that many strengths with this spread were known before the first match."""
-_TRUST = 10
-"""The number of blocks at which a version's own blocks and those of all versions have equal influence on its range.
+"""The weight of TrueSkill's prior spread.
 
-The first guess at the information in the matches of a block has the same influence as the findings about this many versions."""
+It counts as if this many strengths with this spread were known before the first match."""
+_TRUST = 10
+"""The number of blocks at which a version's own blocks have as much influence on its range as those of all versions.
+
+The first guess at the information in the matches of a block has the same influence as the findings about this many
+versions."""
 _ROUNDS = 4
 """The number of times that the guesses are improved; a fifth improvement would change the fourth digit."""
 _RANGE = NormalDist().inv_cdf(APART)
@@ -46,11 +49,11 @@ class CountedMatch(NamedTuple):
     """A counted match."""
 
     block: int
-    """The id of its block."""
+    """The id of the match's block."""
     versions: tuple[int, ...]
     """The version in each seat."""
     ranks: tuple[int, ...]
-    """The place of each seat, 1 for the first; equal places are ties."""
+    """The rank of each seat, 1 for the first; equal ranks are ties."""
     rated: frozenset[int] | None = None
     """The versions that the match rates; None for all."""
 
@@ -75,7 +78,7 @@ class Estimate:
 
 
 class Fit(Mapping[int, Estimate]):
-    """The estimate of each rated version, best first: by the lower end of the range."""
+    """The estimate of each rated version, best first, in the order of the lower ends of the ranges."""
 
     def __init__(self, estimates: Mapping[int, Estimate], strengths: Mapping[int, float], doubt: Floats) -> None:
         """Take the estimates; `doubt` is a matrix such as `_doubt` returns, in the order of `strengths`."""
@@ -113,12 +116,12 @@ class Fit(Mapping[int, Estimate]):
 
 
 class _Comparisons(NamedTuple):
-    """The comparisons of one player in a block with another, as arrays with an entry for each match."""
+    """The comparisons of one player in a block with another, in arrays with an entry for each match."""
 
     pair: Ints
     """The number of the pair of versions."""
     sign: Ints
-    """1 if the first player is ahead, -1 if the first is behind, 0 for a tie."""
+    """1 if the first player is ahead, -1 if the first player is behind, 0 for a tie."""
     counts: Floats
     """1 if the match rates the first player, otherwise 0."""
 
@@ -128,13 +131,15 @@ class _Tables:
     """All matches with the same number of seats; versions are represented by numbers from 0."""
 
     versions: Ints
-    """By block and player: the versions of a block in ascending order."""
+    """By block and player: the versions of the block, in ascending order."""
     block: Ints
     """The block of each match."""
     is_rated: NDArray[np.bool_]
     """By block and player: whether any match of the block rates the player."""
     comparisons: dict[tuple[int, int], _Comparisons]
-    """By pair of players of a block, in either order: the comparisons of the first with the second, which rate the first."""
+    """By pair of players in a block, in either order: the comparisons of the first player with the second.
+
+    They rate the first player."""
 
     @property
     def seats(self) -> int:
@@ -152,7 +157,7 @@ class _Data(NamedTuple):
     blocks: Ints
     """By version: the number of blocks that rate it."""
     shares: Floats
-    """By version: its share in the average, proportional to the number of its blocks that rate all their versions."""
+    """By version: its weight in the average strength, proportional to its blocks that rate all their versions."""
 
 
 class _Guess(NamedTuple):
@@ -216,7 +221,7 @@ def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versio
 
 
 def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
-    """Return, as arrays, matches that all have the same number of seats; each pair has a key instead of its number."""
+    """Return matches that all have the same number of seats, in arrays; each pair has a key instead of its number."""
     versions = np.searchsorted(ids, np.array([match.versions for match in group]))
     order = np.argsort(versions, axis=1)
     players = np.take_along_axis(versions, order, axis=1)
@@ -394,10 +399,10 @@ def _chosen(slopes: Mapping[int, _Slopes], order: int, one: _Comparisons) -> Flo
 
 
 def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
-    """Return better values for the precision of the prior and the weight of a pair, from the current strengths and blocks.
+    """Return a better precision of the prior and better weights of pairs, from the current strengths and the blocks.
 
-    The prior is MacKay's: its variance is the sum of the squared distances of the strengths from `MU`, divided by the number of
-    strengths that the matches determine.
+    The prior is MacKay's: its variance is the sum of the squared distances of the strengths from `MU`, divided by the
+    number of strengths that the matches determine.
     """
     determined = len(data.ids) - guess.prior * np.trace(found.inverse)
     squares = ((found.strengths - MU) ** 2).sum()
@@ -414,7 +419,10 @@ def _better_guess(data: _Data, guess: _Guess, found: _Found) -> _Guess:
 
 
 def _doubt(data: _Data, guess: _Guess, found: _Found) -> Floats:
-    """Return a matrix W of squared half ranges: W[i, i] for a strength, and W[i, i] + W[j, j] - 2 W[i, j] for a difference."""
+    """Return a matrix W of squared half ranges.
+
+    The square is W[i, i] for a strength, and W[i, i] + W[j, j] - 2 W[i, j] for the difference between two strengths.
+    """
     versions = len(data.ids)
     noise = guess.prior * np.eye(versions)
     for group in data.tables:
@@ -455,7 +463,10 @@ def open_places(values: Floats, doubt: Floats) -> tuple[Ints, Ints]:
 
 
 def _estimates(data: _Data, strengths: Floats, doubt: Floats) -> Fit:
-    """Return the estimates. A version that no match rates, such as one that met only guests, has no estimate and no place."""
+    """Return the estimates.
+
+    A version that no match rates, such as one that met only guests, has no estimate and no place.
+    """
     strengths = strengths + MU - data.shares @ strengths
     rated = np.flatnonzero(data.blocks)
     ids, strengths, blocks, doubt = data.ids[rated], strengths[rated], data.blocks[rated], doubt[np.ix_(rated, rated)]

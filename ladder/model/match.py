@@ -1,4 +1,4 @@
-"""Versions of bots, and a scheduled match between them."""
+"""Versions of bots, and scheduled matches between them."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ class Version:
     """The number of the version among those of the bot, from 1."""
     content_hash: str
     run: tuple[str, ...]
-    """The command that starts it in its folder; empty for a house bot."""
+    """The command that starts the version in its folder; empty for a house bot."""
     games: tuple[str, ...]
     parent: int | None
     """The id of the bot's previous version; None if it is the first."""
     language: str = ""
-    """Its programming language; empty if unknown."""
+    """The programming language of the version; empty if unknown."""
 
     @property
     def label(self) -> str:
-        """Its name in tables and records."""
+        """The name of the version in tables and records."""
         return f"{self.bot} v{self.number}"
 
     @property
@@ -79,16 +79,16 @@ class Match:
 
     match_id: str
     block: int | None
-    """The id of its block; None for a match that qualifies a version, or is part of a trial."""
+    """The id of the match's block; None for a match that qualifies a version, or is part of a trial."""
     condition: Condition
     seats: tuple[Version, ...]
     seed: int
     guests: bool = False
     """True if bots at home are guests in the match; it then does not rate submitted bots."""
     tournament: int | None = None
-    """The id of its event; None for a match of the ladder itself."""
+    """The id of the event to which the match belongs; None for a match of the ladder itself."""
     voids: int = 0
-    """The number of its void attempts."""
+    """The number of void attempts at the match."""
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -102,5 +102,5 @@ class Match:
 
     @property
     def at_home(self) -> list[Version]:
-        """Its versions that run on their authors' machines."""
+        """The versions in the match that run on their authors' machines."""
         return [version for version in self.seats if version.is_at_home]

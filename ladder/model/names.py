@@ -1,7 +1,7 @@
 """Names that people could confuse.
 
-Names consist of ASCII letters, digits, dots, dashes and underscores, so a small table contains all characters that look alike.
-Each digit stands for a different letter, so that bot1 and bot2 are never alike.
+Names consist of ASCII letters, digits, dots, dashes and underscores, so a small table contains all characters that look
+alike. Each digit stands for a different letter, so that bot1 and bot2 are never alike.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LETTERS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 """Pairs of letters that look like one letter."""
 _SEPARATORS = re.compile(r"[._-]+", re.ASCII)
 _VERSION = re.compile(r"([._-]+v[0-9lio]+|v[0-9]+)[._-]*", re.ASCII | re.IGNORECASE)
-"""Text that looks like the version in `bot v1`, the name of a version in tables and records."""
+"""The pattern of text that looks like the version in `bot v1`, the name of a version in tables and records."""
 
 
 def skeleton(name: str) -> str:

@@ -25,7 +25,7 @@ class Overall:
     """The overall standing of a version in all games."""
 
     share: float
-    """The share of the others that it is expected to beat, averaged over the games; from 0 to 1."""
+    """The share of the others that the version is expected to beat, averaged over the games; from 0 to 1."""
     low: float
     """The lower end of the 95 % range of the share; it decides the order."""
     high: float
@@ -39,7 +39,10 @@ class Overall:
 
 
 def overall(fits: Sequence[Fit]) -> dict[int, Overall]:
-    """Return the standings of the versions with a strength in every game, best first; empty if there are fewer than two."""
+    """Return the standings of the versions that have a strength in every game, best first.
+
+    There are none if there are fewer than two such versions.
+    """
     common = sorted(set.intersection(*map(set, fits))) if fits else []
     if len(common) < 2:
         return {}

@@ -73,14 +73,17 @@ def update(
 
 
 def _orders(ranks: Sequence[int]) -> Iterable[list[int]]:
-    """Yield all orders of the players by rank, with tied players in every order among themselves."""
+    """Yield all orders of the players by rank, with tied players in every possible order."""
     tied = [[player for player, rank in enumerate(ranks) if rank == place] for place in sorted(set(ranks))]
     for arrangement in product(*(permutations(group) for group in tied)):
         yield [player for group in arrangement for player in group]
 
 
 def inherit(parent: Rating) -> Rating:
-    """Return the first rating of a new version: its predecessor's mu, with more doubt, but no more than for an unknown bot."""
+    """Return the first rating of a new version.
+
+    It has its predecessor's mu, with more doubt, but no more than the rating of an unknown bot.
+    """
     return Rating(parent.mu, min(SIGMA, sqrt(parent.sigma**2 + NEW_VERSION_SIGMA**2)))
 
 
@@ -95,8 +98,9 @@ def quality(one: Rating, other: Rating) -> float:
 
 
 APART = 0.975
-"""Two versions are told apart if the chance that one of them is better exceeds this; the 95 % range of their difference then
-does not contain 0 (`fit.py`)."""
+"""Two versions are told apart if the chance that one of them is better exceeds this value.
+
+The 95 % range of their difference then does not contain 0 (`fit.py`)."""
 
 
 def expected_share(one: Rating, others: Sequence[Rating]) -> float:
@@ -149,7 +153,7 @@ def rated_versions(contents: Mapping[int, str], absent: Collection[int], *, gues
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
-    """Return the rating of a version: its own; if it has none, the inherited rating; otherwise the rating of an unknown bot."""
+    """Return the rating of a version: its own, or an inherited one, or if it has neither, that of an unknown bot."""
     if version in known:
         return known[version]
     parent = parents.get(version)

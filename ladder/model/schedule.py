@@ -86,26 +86,26 @@ class Candidate:
     author: str
     rating: Rating
     blocks: int = 0
-    """The number of its blocks."""
+    """The number of blocks in which the version was scheduled."""
     last_block: int = 0
-    """The id of its last block; 0 if there was none."""
+    """The id of the version's last block; 0 if there was none."""
     due: int | None = None
-    """The time at which it is due, in half matches (a round has `ROUND`); None if it was never in the queue."""
+    """The time when the version is due, in half matches (a round has `ROUND`); None if it was never in the queue."""
     faults_in_a_row: int = 0
-    """The number of consecutive latest matches in which it was out."""
+    """The number of the version's latest consecutive matches in which it was out."""
     predecessor: int | None = None
-    """The version that accompanies it once while it is new; None if no such version can play."""
+    """The version that accompanies this one once while this one is new; None if no such version can play."""
     thinks: bool = False
     """True for a house bot that thinks (rule 10)."""
 
     @property
     def is_new(self) -> bool:
-        """True in its first `NEW_BLOCKS` blocks; always false for house bots."""
+        """True in the first `NEW_BLOCKS` blocks of the version; always False for house bots."""
         return self.blocks < NEW_BLOCKS and self.author != HOUSE
 
     @property
     def sits_out(self) -> int:
-        """The number of rounds that it sits out because it was out in its last matches."""
+        """The number of rounds that the version sits out because it was out in its last matches."""
         return 0 if self.faults_in_a_row < 2 else int(2 ** (self.faults_in_a_row - 1)) - 1
 
 
@@ -128,9 +128,13 @@ Zeros may be left out. It is called for only a few versions, because on a ladder
 pairs would fill the memory.
 """
 _Place = tuple[int, float, int, bytes, int]
-"""The place of a version in the order of rule 2: round, -sigma, last block, house and hash, version."""
+"""The place of a version in the order of rule 2.
+
+It consists of round, -sigma, last block, house and hash, and version."""
 _Newcomer = tuple[int, float, bytes, int]
-"""The place of an author's newcomer in the order of rule 4: the author's number of new versions, -sigma, hash, version."""
+"""The place of an author's newcomer in the order of rule 4.
+
+It consists of the author's number of new versions, -sigma, hash, and version."""
 
 
 class Queue:
@@ -310,7 +314,10 @@ class Queue:
     # steps
 
     def _step(self, candidate: Candidate, seats: int) -> int:
-        """Return the step of a version for a block with this number of seats, which is also that of its matches."""
+        """Return the step of a version for a block with this number of seats.
+
+        The block has as many matches as seats.
+        """
         if candidate.author == HOUSE:
             return _HOUSE_MATCH * seats
         return len(self._bots[candidate.author]) * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
@@ -350,7 +357,7 @@ class Queue:
         return self._order[0][-1]
 
     def _whose_turn(self, seats: int) -> tuple[bool, bool]:
-        """Return, for the next block of this size, whether a house bot that thinks is in it, and whether a newcomer begins it."""
+        """Return whether the next block of this size has a house bot that thinks, and whether a newcomer begins it."""
         blocks = self._blocks_by_seats[seats]
         share = self._search_share if self._thinking and seats > 1 else 0
         of_thinkers = blocks * share // 100

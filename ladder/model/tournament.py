@@ -28,7 +28,9 @@ from referee.tournament.plan import (
 )
 
 FORMATS = (Format.ROUND_ROBIN, Format.SWISS, Format.KNOCKOUT)
-"""The formats of events. A gauntlet is not one of them, because its challengers share seeds, and later ones would know revealed seeds."""
+"""The formats of events.
+
+A gauntlet is not one of them, because its challengers share seeds, and later ones would know revealed seeds."""
 SCORINGS = (Scoring.WINS, Scoring.PLACES)
 """The scorings of events. `SCORE` is not among them, because a match that is given up has no score."""
 _SETTLED_BY_THE_RUN = EntrantLimits(
@@ -42,7 +44,7 @@ class Phase(Enum):
     OPEN = "open"
     """The event is announced, but not closed."""
     CLOSED = "closed"
-    """Its closing time has passed, but no run or server has frozen its entrants yet."""
+    """The closing time has passed, but no run or server has frozen the entrants of the event yet."""
     PLAYED = "being played"
     OVER = "over"
     CANCELLED = "cancelled"
@@ -54,7 +56,7 @@ class TournamentTerms:
 
     name: str
     conditions: tuple[Condition, ...]
-    """One condition for each game; the standings under them decide who is entered, and each table plays all of them."""
+    """One condition for each game; each table plays all of them, and the standings under them decide who is entered."""
     format: Format
     seats: int
     """The number of seats at a table."""
@@ -109,9 +111,9 @@ class LadderTournament:
     seed_commitment: str
     announced_at: str
     closed_at: str
-    """The time at which its entrants were frozen; empty before the close."""
+    """The time at which the event's entrants were frozen; empty before the close."""
     ended_at: str
-    """The time at which it ended or was cancelled; empty until then."""
+    """The time at which the event ended or was cancelled; empty until then."""
     seed: int | None
     """The seed; None until it is revealed at the end."""
 
@@ -133,14 +135,14 @@ class EnteredVersion:
 
     version: Version
     place: int
-    """Its place at the close: in the standings, or in the ranking over all games of the event; 0 if it had none."""
+    """The version's place at the close, in the standings or in the ranking over all games of the event; 0 for none."""
 
 
 def plan_of(terms: TournamentTerms, entrants: Sequence[str], seed: int) -> TournamentPlan:
     """Return the plan of an event after its close.
 
-    Its seed follows from the secret seed and from the entrants. The ladder committed to the secret seed before anybody knew the
-    entrants, so nobody could choose either to suit the other.
+    The seed of the plan follows from the secret seed and from the entrants. The ladder committed to the secret seed
+    before anybody knew the entrants, so nobody could choose either to suit the other.
 
     Args:
         terms: the announced terms.

@@ -20,10 +20,13 @@ from dataclasses import replace
 from ladder.model.match import HOUSE, Match, Version
 
 TRIAL_MATCHES = 10
-"""The number of matches that each version on trial plays: a bot that kills in half of them escapes one trial in twenty."""
+"""The number of matches that each version on trial plays.
+
+A bot that kills its worker in half of its matches escapes one trial in twenty."""
 MAX_DEATHS = 3
-"""The number of deaths that make a version guilty. Even if one worker in a thousand dies for other reasons, only about one
-trial in eight million is wrong."""
+"""The number of deaths of workers that make a version guilty.
+
+Even if one worker in a thousand dies for other reasons, only about one trial in eight million is wrong."""
 
 
 class Trial:

@@ -11,7 +11,8 @@ class LadderError(DoganaError):
     """A ladder cannot carry out a request.
 
     Attributes:
-        command: the `dogana ladder` command that helps, such as `bots`; empty for none. Only commands print it, after `lead`.
+        command: the `dogana ladder` command that helps, such as `bots`; empty if none does. Only commands print it,
+            after `lead`.
         lead: the words before the command.
     """
 

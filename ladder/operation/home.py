@@ -42,7 +42,7 @@ class Home:
 
     @property
     def database(self) -> Path:
-        """The SQLite file."""
+        """The SQLite file with the facts of the ladder."""
         return self.folder / "ladder.db"
 
     @property
@@ -77,7 +77,7 @@ class Home:
 
     @property
     def playing(self) -> Path:
-        """The folder with a file for each running match."""
+        """The folder that contains a file for each running match."""
         return self.folder.absolute() / "playing"
 
     @property
@@ -130,7 +130,9 @@ class Home:
 
     @contextmanager
     def files_stay(self, *, but_mine: bool = False) -> Iterator[None]:
-        """Prevent pruning in this context; wait for a running pruning to end, and report the wait. Files may be added.
+        """Prevent pruning in this context; files may be added.
+
+        If a pruning is running, wait for it to end, and report the wait.
 
         Args:
             but_mine: True for the pruning itself, which waits for all other holders.

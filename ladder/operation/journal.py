@@ -25,11 +25,13 @@ from typing_extensions import override
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 4096
-"""The maximum length of a line. A pipe takes it in one piece (POSIX's PIPE_BUF on Linux), so lines from several processes do not mix."""
+"""The maximum length of a line, in bytes.
+
+A pipe takes such a line in one piece (POSIX's PIPE_BUF on Linux), so lines from several processes do not mix."""
 MAX_CHARACTERS = 1000
-"""The maximum length of a value."""
+"""The maximum length of a value, in characters."""
 _BARE = re.compile(r"[^\s\"'=]+")
-"""A value that needs no quotes in a line for people."""
+"""The pattern of a value that needs no quotes in a line for people."""
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())
 _log.propagate = False  # only a journal prints these lines
@@ -72,8 +74,8 @@ def note(event: str, level: int = logging.INFO, **fields: object) -> None:
 
     Args:
         event: the event, in one word.
-        level: its severity, as in `logging`.
-        fields: its fields; empty texts, empty lists and None are left out.
+        level: the severity of the event, as in `logging`.
+        fields: the fields of the event; empty texts, empty lists and None are left out.
     """
     _log.log(level, event, extra={"fields": {**fields, **_of_this_call.get()}})
 
@@ -124,7 +126,7 @@ class _Handler(logging.Handler):
 
 
 def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, object]) -> bytes:
-    """Format a line, and cut long values until it fits."""
+    """Format a line for the journal, and cut long values until the line fits."""
     time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     most = MAX_CHARACTERS
     while True:
@@ -142,7 +144,7 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
 
 
 def _shortened(value: object, most: int) -> object:
-    """Return a value for the journal: without hidden characters, and not too long."""
+    """Return a value for the journal, without hidden characters and cut if it is too long."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float):

@@ -20,19 +20,23 @@ FILE_REQUESTS = 5
 GUESSES = Allowance("wrong tokens", 60, 60)
 """The allowance for the wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
-"""The allowance for an author's submissions, new versions of bots at home and second chances, all of which cost matches."""
+"""The allowance for an author's submissions, new versions of bots at home and second chances; all cost matches."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 """The allowance for the bytes that an author submits."""
 CONNECTIONS = Allowance("connections", 60, 600)
-"""The allowance for the connections of an author's bots at home; each is stored, and makes a run read its queue again."""
+"""The allowance for the connections of an author's bots at home.
+
+Each connection is stored, and makes a run read its queue again."""
 MAX_OPEN = 256
-"""The maximum number of unanswered requests from one address, which is enough for a lecture hall behind that address."""
+"""The maximum number of unanswered requests from one address; it suffices for a lecture hall behind that address."""
 MAX_UPLOADS = 8
-"""The maximum number of bots that are being sent at a time; each author may send one at a time."""
+"""The maximum number of bots that all authors together may send at a time; each author may send one."""
 MAX_READERS = 32
-"""The maximum number of records, audit logs and archives of bots sent at a time, because most of them need temporary files."""
+"""The maximum number of records, audit logs and archives of bots that are sent at a time.
+
+It is limited because most of them need temporary files."""
 MAX_READERS_OF_ONE = 4
-"""The maximum number of records, audit logs and archives of bots sent to one caller at a time."""
+"""The maximum number of records, audit logs and archives of bots that are sent to one caller at a time."""
 MAX_STREAMS = 256
 """The maximum number of browsers that follow matches at a time."""
 MAX_STREAMS_OF_ONE = 128
@@ -116,7 +120,10 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The remaining allowances of all callers of one server. The pages and the streams are two servers, which count separately."""
+    """The remaining allowances of all callers of one server.
+
+    The pages and the streams are two servers, which count separately.
+    """
 
     open: AtATime = field(
         default_factory=lambda: AtATime(
@@ -153,7 +160,7 @@ class Limits:
         )
     )
     thread_seconds: float = WAIT_SECONDS
-    """The maximum time that a call waits for a thread."""
+    """The maximum time, in seconds, that a call waits for a thread."""
     form_seconds: float = 10.0
     """The time allowed for a form without a file to arrive."""
     piece_seconds: float = 30.0

@@ -21,9 +21,10 @@ LONGEST_PAUSE = 60.0
 
 
 def pauses() -> Iterator[float]:
-    """Yield the pause before each attempt to reconnect, in seconds. Each is twice as long as the previous one, up to a minute.
+    """Yield the pause, in seconds, before each attempt to reconnect.
 
-    Each is shortened at random by up to half, so that the bots of a restarted ladder do not reconnect all at once.
+    The pauses double, up to a minute. Each is shortened at random by up to half, so that the bots of a restarted ladder
+    do not reconnect all at once.
     """
     longest = 1.0
     while True:

@@ -14,7 +14,9 @@ from ladder.operation.errors import TooMuch
 MAX_KNOWN = 10_000
 """The maximum number of remembered callers; the least recent ones are forgotten first."""
 RETRY_AFTER = "retry-after"
-"""The key in the trailing metadata of a call refused because of a limit; it gives the time to wait in seconds, as in HTTP."""
+"""The key, in the trailing metadata of a refused call, of the time to wait in seconds, as in HTTP.
+
+Only a call that is refused because of a limit has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Allowance:
     """A token bucket: at most `number` in a burst, refilled evenly within `seconds`."""
 
     what: str
-    """The things that are counted, in words and in the plural."""
+    """The name, in the plural, of the things that are counted."""
     number: int
     seconds: float
 
@@ -32,7 +34,7 @@ SECONDS_OF_REQUEST = 0.05
 
 
 class Meter:
-    """The remaining allowances of all callers."""
+    """The remaining allowances of all callers under one limit."""
 
     def __init__(
         self,

@@ -30,6 +30,6 @@ class Progress:
 
     remark: Remark
     played: int
-    """The number of counted matches of this run."""
+    """The number of matches that this run has counted."""
     planned: int
-    """The number of all matches of this run, as far as they are known."""
+    """The number of all matches of this run that are known so far."""

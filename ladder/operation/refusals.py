@@ -62,7 +62,9 @@ STATUSES: Mapping[type[Exception], tuple[grpc.StatusCode, int]] = MappingProxyTy
 )
 """The status of each kind of error over gRPC and over HTTP. The nearest base class counts."""
 _IN_JOURNAL = (Code.RESOURCE_EXHAUSTED, Code.UNAUTHENTICATED, Code.INTERNAL)
-"""The statuses of calls that the journal records even if they change nothing: exceeded limits, invalid tokens, failures."""
+"""The statuses of calls that the journal records even if the calls change nothing.
+
+They stand for exceeded limits, invalid tokens and failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,10 @@ def refusal_of(
 
 
 class Refusals:
-    """The refusals of one server. The metrics (`metrics.py`) count all of them; the journal leaves out most of a flood."""
+    """The refusals of one server.
+
+    The metrics (`metrics.py`) count all of them; the journal leaves out most of a flood.
+    """
 
     def __init__(self) -> None:
         self._all = Meter(JOURNAL_LINES)

@@ -18,7 +18,7 @@ from ladder.operation.journal import note
 RESERVE_BYTES = 64 * 1024 * 1024
 """The free space, in bytes, needed to begin a match or to accept a bot; it is the size of a few hundred records."""
 OPEN_BYTES = 4 * 1024 * 1024
-"""The free space, in bytes, that a server needs to start, because SQLite reads through a file of its own."""
+"""The free space, in bytes, that a server needs to start, because SQLite needs a file of its own for reading."""
 RESERVE_FILES = 1_000
 """The number of further files for which there must be room, on file systems that limit the number of files."""
 NO_ROOM_TEXT = "the ladder accepts no bots and plays no matches until its organiser has made room: its disk is full"

@@ -1,8 +1,9 @@
 """SQLite files: opening, transactions, and SQLite's errors in one line.
 
-Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`, so it waits for other
-writers before it reads, and what it has read is still true when it writes. (A transaction that begins deferred fails with "database is
-locked" as soon as somebody else has written since it first read, however long its time-out.)
+Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`, so it waits
+for other writers before it reads, and what it has read is still true when it writes. (A transaction that begins
+deferred fails with "database is locked" as soon as somebody else has written since it first read, however long its
+time-out.)
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class SqliteFile:
     """An SQLite file. Use this object as a context manager, or close it after use.
 
     Attributes:
-        path: its path.
+        path: the path of the file.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class SqliteFile:
         """Open the file.
 
         Args:
-            path: the file.
+            path: the path of the file.
             layout: the layout that it must have.
             create: True to make the file if it does not exist.
             outwaits: True if writing transactions wait for other writers without a limit, with a line in the log.
@@ -176,7 +177,10 @@ class SqliteFile:
                 path.chmod(path.stat().st_mode & 0o700)
 
     def _write_ahead(self) -> None:
-        """Set the journal mode that allows reading beside a writer; retry, because SQLite does not wait while another process sets it."""
+        """Set the journal mode that allows reading beside a writer.
+
+        Retry for a while, because SQLite does not wait while another process sets the mode.
+        """
         deadline = time.monotonic() + _PATIENCE
         while True:
             try:
@@ -202,7 +206,9 @@ class SqliteFile:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Run a writing transaction, which happens completely or not at all; within another transaction, it becomes part of that one.
+        """Run a writing transaction, which happens completely or not at all.
+
+        Within another transaction, it becomes part of that one.
 
         Raises:
             BadHome: if the disk is full, or the file is damaged, locked for too long, or cannot be written.
@@ -234,7 +240,7 @@ class SqliteFile:
                 self._wait_for_others(_PATIENCE)
 
     def _wait_for_others(self, seconds: float) -> None:
-        """Set the time for which later statements wait for other processes."""
+        """Set how many seconds later statements wait for other processes."""
         self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
 
     def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
@@ -369,7 +375,9 @@ class SqliteFile:
 
 
 def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
-    """Return an SQL condition, with its parameter, that a value is one of these ids; for None, a condition that is always true.
+    """Return the SQL condition that a value is one of these ids, with its parameter.
+
+    Without ids (None), return a condition that is always true.
 
     Args:
         ids: the ids.
@@ -386,7 +394,7 @@ def batches(values: Iterable[Value], size: int) -> Iterator[list[Value]]:
 
 
 _OF_OLD_LAYOUTS = "_sqlite_migrations"
-"""A table that ladders had before the first release."""
+"""The name of a table that ladders had before the first release."""
 _RESTORE = "restore a backup (docs/running_a_ladder.md)"
 _HINTS = {
     sqlite3.SQLITE_FULL: "the disk is full; nothing was changed; make room and try again",
@@ -398,7 +406,7 @@ _HINTS = {
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
 _PERHAPS_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
-"""SQLite's codes for a full disk when it has to write one of its auxiliary files."""
+"""The codes with which SQLite may fail if it has to write an auxiliary file on a full disk."""
 _NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 

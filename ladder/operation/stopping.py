@@ -28,12 +28,13 @@ STOP_SECONDS = 4.0
 
 @contextmanager
 def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
-    """Let the first SIGINT, SIGTERM or SIGHUP raise `KeyboardInterrupt` with the name of the signal, and end this process in time.
+    """Let the first SIGINT, SIGTERM or SIGHUP raise `KeyboardInterrupt` with its name, and end this process in time.
 
-    Later signals change nothing, so that none interrupts the closing. Use it in the main thread, for the life of the process.
+    Later signals change nothing, so that none interrupts the closing. Use this in the main thread, for the life of the
+    process.
 
     Args:
-        seconds: the time allowed for the process to end.
+        seconds: the time, in seconds, allowed for the process to end.
     """
     came: SimpleQueue[int | None] = SimpleQueue()  # the only reentrant queue, because a signal may come during `put`
     has_come = False

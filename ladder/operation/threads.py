@@ -28,7 +28,9 @@ class Threads:
         self._executor = ThreadPoolExecutor(count)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Run a function in a thread, and wait for its end even if the call is cancelled, so that its files are closed afterwards.
+        """Run a function in a thread, and return its answer.
+
+        If the call is cancelled, this still waits for the end of the function, so that its files are closed afterwards.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -57,7 +59,7 @@ class Threads:
         work: Callable[[Unpack[Arguments]], Answer],
         *arguments: *Arguments,
     ) -> Answer:
-        """Run a function in a thread for a caller; charge a long use of the processor as several requests.
+        """Run a function in a thread for a caller, and charge much processor time as several requests.
 
         Raises:
             TooMuch: if no thread is free in time.
@@ -79,5 +81,5 @@ class Threads:
             requests.change(who, min(0.0, 1 - spent / requests.seconds_of_one))
 
     def close(self) -> None:
-        """Take no more work."""
+        """Accept no more work."""
         self._executor.shutdown(wait=False)
