@@ -1,4 +1,4 @@
-"""Schedule blocks: update the queue from the ladder, draw a block from it (`schedule.py`), and add the block."""
+"""Schedule blocks: update the queue from the ladder, draw a block from it (`schedule.py`), and add it to the ladder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from referee.terminal import counted
 class Blocks:
     """The blocks of one condition.
 
-    Its queue is read on first use, and again after other processes have written to the ladder. Otherwise, only the
-    versions whose matches have ended are read again, so a block costs no more on a large ladder than on a small one.
+    The queue of the condition is read on first use, and again after other processes have written to the ladder.
+    Otherwise, only the versions whose matches have ended are read again, so a block costs no more on a large ladder
+    than on a small one.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class Blocks:
         search_share: int = 0,
         guests: bool = False,
     ) -> None:
-        """Prepare the blocks of a run; see `RunPlan`."""
+        """Prepare the blocks of a condition in a run; see `RunPlan`."""
         self._guests = guests
         self._store = store
         self._condition = condition

@@ -1,4 +1,7 @@
-"""A pool with workers on the machines of a cluster. It has the interface of `ladder.play.pool.Pool`, and trusts only verified records."""
+"""A pool with workers on the machines of a cluster.
+
+It has the interface of `ladder.play.pool.Pool`, and trusts only verified records.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,7 @@ class ClusterPool:
         return end
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end; see `Pool.play`.
+        """Play matches, and yield each match with how it ended; see `Pool.play`.
 
         Raises:
             LadderError: if no machine is left.
@@ -84,7 +87,7 @@ class ClusterPool:
         return Job(match, (match, files), self._join_seconds + max_seconds(match))
 
     def _settle(self, done: Done[Match]) -> End:
-        """Verify the record that a machine has sent for a match, and store it; return the end of the match."""
+        """Verify the record that a machine has sent for a match, and store it; return how the match ended."""
         match, reply = done.what, done.answer
         if reply is None:
             # A lost match says nothing about its bots.
@@ -118,7 +121,7 @@ class ClusterPool:
 
 
 def _is_another(match: Match, found: Verified) -> str:
-    """Return the difference between a record and a match; empty if the record belongs to the match."""
+    """Return how a record differs from a match; empty if the record belongs to the match."""
     game = find(match.condition.game)
     setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
     plan = found.plan

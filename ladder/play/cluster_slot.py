@@ -39,7 +39,7 @@ class Order:
     dogana: str
     """The version of Dogana that each machine must have."""
     limits: ResourceLimits | None
-    """The limits on bots; None to run them unconfined."""
+    """The limits on bots; None to run bots unconfined."""
     runtimes: tuple[Path, ...]
     """The runtimes of the ladder; a machine must have them in the same folders."""
     join_seconds: float

@@ -14,19 +14,22 @@ class HomePlaces:
     """Decides which matches can begin, and which versions can be in a further block, as far as this depends on bots at home."""
 
     def __init__(self, roster: Roster, away_seconds: float) -> None:
-        """Prepare; `away_seconds` is the time for which a match waits for a disconnected bot."""
+        """Take the ladder's roster, and the time, in seconds, for which a match waits for a disconnected bot."""
         self._roster = roster
         self._away_seconds = away_seconds
         self._connected: Mapping[int, ConnectedBot] = {}
         self._called = Counter[int]()
-        """The number of running matches, by version."""
+        """The number of running matches of each bot, by version."""
         self._needed = Counter[int]()
-        """The number of unfinished blocks, by version."""
+        """The number of unfinished blocks of each bot, by version."""
         self._away_since: dict[int, float] = {}
-        """The time (`time.monotonic`) since which each bot with a waiting match has been away."""
+        """The time (`time.monotonic`) from which each bot with a waiting match has been away."""
 
     def look(self, playing: Iterable[Match]) -> None:
-        """Read again which bots are connected, and count their running matches; call it before `can_begin` and `has_time`."""
+        """Read again which bots are connected, and count their running matches.
+
+        Call this before `can_begin` and `has_time`.
+        """
         self._connected = self._roster.connected()
         self._called = Counter(version.id for match in playing for version in match.at_home)
 
@@ -49,7 +52,10 @@ class HomePlaces:
         return can_begin
 
     def has_time(self, version: Version) -> bool:
-        """Return True if a version can be in another block; a bot at home needs a place that its other blocks do not use."""
+        """Return True if a version can be in another block.
+
+        A bot at home needs a place that its other blocks do not use.
+        """
         if not version.is_at_home:
             return True
         connection = self._connected.get(version.id)

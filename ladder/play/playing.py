@@ -21,14 +21,17 @@ class Playing:
 
     match_id: str
     address: str
-    """The address of its worker's referee."""
+    """The address of the referee, in the match's worker."""
     started_at: str
-    """The time at which its agents were started, in ISO 8601, UTC."""
+    """The time at which the agents of the match were started, in ISO 8601, UTC."""
 
 
 @contextmanager
 def announced(home: Home, match: Match, address: str) -> Iterator[None]:
-    """List a match as running in this context if it belongs to a block; qualifying matches and trials are not for spectators."""
+    """List a match as running in this context, if it belongs to a block.
+
+    Qualifying matches and trials are not for spectators.
+    """
     if match.block is None:
         yield
         return

@@ -52,11 +52,13 @@ from referee.sandbox.socket_folder import check_room_for_sockets
 from referee.sandbox.system import children, set_adopting
 
 MAX_DECISIONS = 1_000
-"""The maximum number of a seat's decisions in a match, which is five times as many as in the longest matches measured."""
+"""The maximum number of a seat's decisions in a match: five times as many as in the longest measured matches."""
 EXTRA_SECONDS = 60.0
-"""The time allowed for the referee's work and for agents to end, in addition to the times for joining and on the clocks."""
+"""The time, in seconds, allowed for the referee's work and for agents to end.
+
+It is added to the time for joining and the times on the clocks."""
 _STOP_SECONDS = 2.0
-"""The time within which all idle workers together must end; a server needs half a second."""
+"""The time, in seconds, within which all idle workers together must end; a server needs half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class WorkerTimeouts:
     """
 
     tick_seconds: float = 1.0
-    """The interval between the workers' signs of life, and between the pool's checks."""
+    """The time, in seconds, between the signs of life of a worker, and between the checks by the pool."""
     silent_ticks: int = 60
     """The number of ticks without a sign of life after which a worker is killed."""
     start_ticks: int = 120
@@ -82,7 +84,7 @@ class Finished:
 
     result: Result
     record_hash: str
-    """The hash of the last line of the record of the match."""
+    """The hash of the last line of the match's record."""
     telemetry: Mapping[int, Mapping[str, KeyValues]] = field(default_factory=dict)
     """The bots' telemetry by seat and key."""
     logs: Mapping[str, bytes] = field(default_factory=dict)
@@ -145,7 +147,7 @@ class Pool:
         sandbox: Sandbox | None = None,
         invite: Callable[[Invitation], None] | None = None,
     ) -> None:
-        """Prepare at most `workers` workers, each of which starts with its first match; see `WorkerSettings` and `RunPlan`."""
+        """Prepare at most `workers` workers; each starts with its first match. See `WorkerSettings` and `RunPlan`."""
         self._settings = WorkerSettings(home, join_seconds, sandbox)
         self._invite = invite
         self._patience = patience or WorkerTimeouts()
@@ -195,16 +197,17 @@ class Pool:
     def play_alone(self, match: Match) -> End:
         """Play a match on a new worker, after the end of all agents that the ladder has started.
 
-        Only bots in its own seats can therefore harm it. Call this only while no other match is running.
+        Only bots in the match itself can therefore harm the worker. Call this only while no other match is running.
         """
         self.clear()
         [(_, end)] = self.play([match])
         return end
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end. The next match is taken when a worker is free.
+        """Play matches, and yield each match with how it ended. The next match is taken when a worker is free.
 
-        None among the matches means that no match can start now; the next item is taken after a tick, or at the end of a match.
+        None among the matches means that no match can start now; the next item is taken after a tick, or at the end of
+        a match.
 
         Raises:
             NoRoom: if a match is void because a disk is full. This does not count as an attempt, and no end is
@@ -237,7 +240,7 @@ class Pool:
         return [worker for worker in self.workers if worker.match is not None]
 
     def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
-        """Release a worker from its match, or remove a dead worker; return the match with its end."""
+        """Release a worker from its match, or remove a dead worker; return the match and how it ended."""
         match = worker.match
         assert match is not None  # noqa: S101 it was busy
         worker.match = None
@@ -257,7 +260,7 @@ class Pool:
 
 
 class _Worker:
-    """A worker process with its match, which is None if it is idle, and the pool's end of the pipe to it."""
+    """A worker process with the pool's end of the pipe to it, and its match, which is None if the worker is idle."""
 
     def __init__(
         self, context: multiprocessing.context.SpawnContext, settings: WorkerSettings, patience: WorkerTimeouts
@@ -283,7 +286,7 @@ class _Worker:
         self._max_ticks = 0
 
     def give(self, match: Match) -> None:
-        """Send the worker a match. If it is already dead, `message` reports that."""
+        """Send a match to the worker. If the worker is already dead, `message` reports that."""
         self.match = match
         self._silent = self._ticks = 0
         seconds = self._join_seconds + max_seconds(match, self._patience.extra_seconds)
@@ -295,7 +298,7 @@ class _Worker:
             self.process.join(1)
 
     def tick(self) -> str:
-        """Check for a sign of life; return the reason to kill the worker, or an empty text."""
+        """Check for a sign of life; return the reason to kill the worker, or an empty text if there is none."""
         self._ticks += 1
         if self._beats.value == self._seen:
             self._silent += 1
@@ -308,7 +311,10 @@ class _Worker:
         return ""
 
     def message(self) -> End | Invitation:
-        """Return the end of the match, void if the worker has died; or an invitation to a seat that waits for a bot at home."""
+        """Return the end of the match, or an invitation to a seat that waits for a bot at home.
+
+        If the worker has died, the match is void.
+        """
         with contextlib.suppress(EOFError, OSError):
             # The last message of the worker counts, even if it has died since.
             if self.pipe.poll():
@@ -332,7 +338,7 @@ class _Worker:
         self.pipe.close()
 
     def end(self, deadline: float) -> None:
-        """Wait for the end of the process; kill it at the deadline (`time.monotonic`), or at once if it is playing a match."""
+        """Wait until the process ends; kill it at the deadline (`time.monotonic`), or at once if it is playing."""
         if self.match is None:
             self.process.join(max(0.0, deadline - time.monotonic()))
         if self.process.is_alive():

@@ -30,7 +30,9 @@ from referee.registry import find, games, house_bots
 from referee.version import installed_version
 
 TRY_AGAIN_SECONDS = 900.0
-"""The time after which a run repeats the qualification of a version whose match was void, or whose files were missing."""
+"""The time, in seconds, after which a version may try to qualify again in the same run.
+
+It applies if the match was void, or files of the version were missing."""
 
 
 def enter_house_bots(store: Store, condition: Condition, *, thinking: bool = False) -> None:
@@ -68,9 +70,11 @@ class Newcomers:
             if is_endless
             else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
         )
-        """The versions and conditions to qualify; None for all."""
+        """The versions that still have to qualify, each with a condition; None for all versions."""
         self._tries_again: dict[tuple[int, int], float] = {}
-        """The time (`time.monotonic`) of each version's next attempt under a condition; infinite during an attempt."""
+        """The time (`time.monotonic`) of each version's next attempt under a condition.
+
+        It is infinite during an attempt."""
         self.tried = store.schedule.newcomers_since_the_last_block()
 
     def are_left(self, condition: Condition) -> bool:
@@ -86,7 +90,7 @@ class Newcomers:
         )
 
     def begin(self, most: int) -> list[Match]:
-        """Return a match for each version that has to qualify and is not qualifying yet, but at most `most` matches."""
+        """Return a match for each version that has to qualify and is not doing so yet, but at most `most` matches."""
         matches = list(islice(self._matches(), max(0, most)))
         self.tried += len(matches)
         return matches
@@ -129,7 +133,7 @@ def partner_of(store: Store, condition: Condition) -> Version:
 
 
 def qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
-    """Let a version try once more to qualify while no other match is running; this attempt decides."""
+    """Let a version try once more to qualify, while no other match is running; this attempt decides."""
     version, *partners = failed.seats
     for _ in range(MAX_VOIDS):
         match = qualifying(version, partners[0], failed.condition, len(failed.seats))

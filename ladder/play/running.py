@@ -58,7 +58,7 @@ AWAY_SECONDS = 600.0
 IDLE_SECONDS = 1.0
 """The interval at which an endless run looks for matches to play."""
 MAX_NEWCOMERS = 4
-"""The maximum number of newcomers that qualify between two blocks, which is about the number of matches in a block."""
+"""The maximum number of newcomers that try to qualify between two blocks; a block has about as many matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,17 @@ class RunPlan:
     guests: bool = True
     """True if bots at home are guests, so that matches with them do not rate submitted bots."""
     invite: Callable[[Invitation], None] | None = None
-    """The function that invites a bot at home to a match; None if such bots cannot be reached, and their matches wait."""
+    """The function that invites a bot at home to a match.
+
+    It is None if such bots cannot be reached; their matches then wait."""
     crew: Crew[Match] | None = None
     """The slots on other machines; None to play all matches on this one."""
     away_seconds: float = AWAY_SECONDS
-    """The time for which a match waits for a disconnected bot at home; then the match is played without the bot, and counts."""
+    """The time, in seconds, for which a match waits for a disconnected bot at home.
+
+    After that, the match is played without the bot, and counts."""
     max_given_up: int = 10
-    """The number of matches given up for unknown reasons after which the run ends, because the machine must be at fault."""
+    """The number of matches, given up for unknown reasons, at which the run ends: the machine must be at fault."""
 
 
 @contextmanager
@@ -179,9 +183,9 @@ class _Play:
         self._causes: deque[Match] = deque()
         """Matches given up because their workers died; trials follow when no other match is running."""
         self._doubtful: deque[Match] = deque()
-        """Matches in which versions failed to qualify beside other matches; they try again when no other match is running."""
+        """Matches in which versions failed to qualify beside other matches; the versions try again alone later."""
         self._remarks: list[Remark] = []
-        """The remarks for the next progress."""
+        """The remarks for the next `Progress`."""
         self._playing: dict[str, Match] = {}
         """The running matches by id."""
         self._began: dict[str, float] = {}
@@ -239,11 +243,11 @@ class _Play:
             yield Progress(remark, self._counted, max(self._plan.matches or 0, sum(self._planned.values())))
 
     def _say(self, text: str) -> None:
-        """Add a remark on a problem to the next progress."""
+        """Add a remark on a problem to the next `Progress`."""
         self._remarks.append(Remark(text, level=logging.WARNING))
 
     def _tell(self, event: str, match: Match, level: int = logging.INFO, text: str = "", **fields: object) -> None:
-        """Add an event of a match to the next progress."""
+        """Add an event of a match to the next `Progress`."""
         known = {"match": match.match_id, "game": match.condition.game, "bots": match.labels}
         self._remarks.append(Remark(text, event, level, {**known, **fields}))
 
@@ -288,7 +292,10 @@ class _Play:
                 yield match
 
     def _choose(self) -> Match | None:
-        """Remove and return the next match to begin: one of an event if it is the turn of events, or if no other can begin."""
+        """Remove and return the next match to begin.
+
+        It belongs to an event if it is the turn of events, or if no other match can begin.
+        """
         blocks = {match.block for match in self._playing.values()}
         if self._events.is_their_turn() and (match := self._events.take(blocks)) is not None:
             return match
@@ -311,7 +318,7 @@ class _Play:
         return None
 
     def _fill(self) -> None:
-        """Add newcomers that have to qualify or, after enough of them, a block; add nothing if enough matches were played."""
+        """Add newcomers that have to qualify or, after enough of them, a block; add nothing if enough was played."""
         self._home_places.count_needed((*self._playing.values(), *self._again, *self._scheduled))
         if self._let_try(MAX_NEWCOMERS - self._newcomers.tried) or self._waits_for_newcomers():
             return
@@ -319,7 +326,7 @@ class _Play:
             self._let_try(MAX_NEWCOMERS)  # nothing else can be played
 
     def _waits_for_newcomers(self) -> bool:
-        """Return True if the first block of a run has to wait for newcomers that are qualifying, so that they can be in it."""
+        """Return True if the first block of a run has to wait for newcomers, so that they can be in it."""
         is_first = self._plan.matches is not None and not any(self._planned.values())
         return is_first and any(match.block is None for match in self._playing.values())
 
@@ -364,7 +371,10 @@ class _Play:
         )
 
     def _is_playable(self, version: Version) -> bool:
-        """Return True if a version can play: its files are unchanged (if not, add a remark), and a bot at home has a free place."""
+        """Return True if a version can play; add a remark if its files have changed.
+
+        A bot at home must have a free place.
+        """
         if not self._home_places.has_time(version):
             return False
         try:
@@ -454,7 +464,7 @@ class _Play:
                 self._note_tried(match)
 
     def _end(self, match: Match) -> None:
-        """Finish a match, and reveal the seed of its block if it was the last one."""
+        """Finish a match; if it was the last one of its block, reveal the seed of the block."""
         self._blocks[match.condition].touch(match.versions)
         if match.block is not None and self._store.schedule.is_over(match.block):
             problems = seal_block(self._home, self._store, match.block)

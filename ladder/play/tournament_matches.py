@@ -45,7 +45,7 @@ class TournamentMatches:
         self._scheduled.extend(matches)
 
     def advance(self) -> Iterator[Remark]:
-        """Close the events whose closing time has passed, and end those whose last match is over; yield remarks on them.
+        """Close the events that are due to close, and end those whose last match is over; yield remarks on them.
 
         Later entries of the log do not affect the entrants.
         """
@@ -115,7 +115,7 @@ class TournamentMatches:
         return self._blocks.popleft() if self._blocks else None
 
     def _waiting_blocks(self, one: LadderTournament) -> list[Sequence[Fixture]]:
-        """Return the blocks of the current round of an event that this run can play and that are not scheduled yet, in order."""
+        """Return the unscheduled blocks of an event's current round that this run can play, in order."""
         facts = self._store.tournaments
         current = facts.course(one).next_round(facts.results(one))
         known = facts.scheduled(one)
@@ -124,6 +124,6 @@ class TournamentMatches:
         return [list(block) for _, block in groupby(here, key=block_name)]
 
     def _playing(self) -> list[LadderTournament]:
-        """Return the events in progress with a game of this run."""
+        """Return the events in progress that include a game of this run."""
         playing = [one for one in self._store.tournaments.all() if one.phase is Phase.PLAYED]
         return [one for one in playing if any(each in self._conditions for each in one.terms.conditions)]

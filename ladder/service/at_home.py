@@ -43,7 +43,7 @@ class Client:
     """The stream of a client that offers a bot.
 
     Attributes:
-        version: the bot.
+        version: the version of the bot.
         is_leaving: True if the bot is only finishing its current blocks.
     """
 
@@ -80,7 +80,7 @@ class Client:
         heard: Callable[[pb.OfferRequest], Awaitable[None]],
         stays: Callable[[], Awaitable[bool]],
     ) -> None:
-        """Serve the stream to its end.
+        """Serve the stream until it ends.
 
         Args:
             context: the call.
@@ -89,7 +89,7 @@ class Client:
             stays: called before each beat; returns True while the bot should stay.
 
         Raises:
-            Exception: the reason for the end of the stream, or any error of `heard` or `stays`.
+            Exception: the reason why the stream ended, or any error of `heard` or `stays`.
         """
         tasks = [asyncio.ensure_future(self._read(requests, heard)), asyncio.ensure_future(self._write(context, stays))]
         try:
@@ -148,7 +148,10 @@ class _Seat:
 
 
 class AtHome:
-    """The bots at home of one ladder. Only the event loop of its server uses them; `invite` may be called from any thread."""
+    """The bots at home of one ladder.
+
+    Only the event loop of the ladder's server may use them, but `invite` may be called from any thread.
+    """
 
     def __init__(
         self,
@@ -162,7 +165,8 @@ class AtHome:
         Args:
             is_open: True if bots at home may take part.
             guests: True if matches with them do not rate submitted bots.
-            plays: returns True for the conditions that are played now; matches under other conditions do not keep a bot from leaving.
+            plays: returns True for the conditions that are played now; matches under other conditions do not keep a bot
+                from leaving.
         """
         self.plays = plays
         self._is_open = is_open
@@ -226,7 +230,7 @@ class AtHome:
             del self._clients[client.version.id]
 
     def invite(self, invitation: Invitation) -> None:
-        """Invite a bot to a waiting seat, now or when its client connects. Returns at once."""
+        """Invite a bot to a waiting seat, now or when the bot's client connects; return at once."""
         if self._loop is not None:
             # The run calls this in the main thread; everything else here belongs to the thread of the event loop.
             self._loop.call_soon_threadsafe(self._tell, invitation)

@@ -1,4 +1,4 @@
-"""A server beside a run: gRPC runs in a thread of its own while the main thread plays matches."""
+"""A server beside a run: gRPC runs in a separate thread while the main thread plays matches."""
 
 from __future__ import annotations
 

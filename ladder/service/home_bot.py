@@ -1,4 +1,4 @@
-"""A bot on its author's machine: its files, its start, and its part in one match."""
+"""A bot on its author's machine: its files, how it is started, and its part in one match."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Bot:
     """A bot on this machine."""
 
     run: tuple[str, ...]
-    """The command that starts it."""
+    """The command that starts the bot."""
     folder: Path
-    """Its folder."""
+    """The folder of the bot."""
     games: tuple[str, ...]
     content: str
     """The text that distinguishes this version from other versions of the bot."""

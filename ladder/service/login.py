@@ -42,7 +42,7 @@ class Login:
             raise Unauthenticated(f"you are not logged in at {server}; log in first: dogana login {server}")
 
     def check_private(self, server: str) -> None:
-        """Check that the token is safe: the connection is encrypted, or stays on this machine.
+        """Check that the token is safe, because the connection is encrypted or stays on this machine.
 
         Raises:
             LadderError: if neither is the case, and the user has not allowed an insecure connection.

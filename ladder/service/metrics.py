@@ -22,11 +22,11 @@ from ladder.play.playing import playing
 from referee.live.matches.server import Listen, PortInUse
 
 LASTING = ("connect", "play", "watch")
-"""The calls that last as long as somebody plays or watches, so that their duration says nothing about the server."""
+"""The calls that last as long as somebody plays or watches; their duration says nothing about the server."""
 MAX_SCRAPES = 8
-"""The maximum number of connections to the metrics at a time."""
+"""The maximum number of concurrent connections for reading the metrics."""
 SCRAPE_SECONDS = 10.0
-"""The time, in seconds, for which a connection to the metrics may be idle."""
+"""The maximum time, in seconds, for which a connection for reading the metrics may be idle."""
 
 
 class Metrics:
@@ -62,7 +62,9 @@ class Metrics:
     def serving(
         self, listen: Listen, *, scrapes: int = MAX_SCRAPES, idle_seconds: float = SCRAPE_SECONDS
     ) -> Iterator[int]:
-        """Serve the figures over HTTP, at `/metrics`, to at most `scrapes` clients at once in this context; yield the port.
+        """Serve the figures over HTTP, at `/metrics`, in this context; yield the port.
+
+        At most `scrapes` connections are served at a time.
 
         Raises:
             PortInUse: if the port cannot be used.
@@ -85,7 +87,7 @@ class Metrics:
 
 
 class _FewAtATime(ThreadingMixIn, WSGIServer):
-    """A server with a thread for each connection, up to a maximum number."""
+    """A server with a thread for each connection, up to a maximum number of connections."""
 
     daemon_threads = True
 
@@ -132,7 +134,7 @@ class _Prompt(WSGIRequestHandler):
 
 
 class _Facts(Collector):
-    """The figures of the ladder at the moment of a request."""
+    """The figures about the ladder at the moment of a request."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -26,14 +26,18 @@ from referee.live.doors.door import SERVICE as REFEREE
 from referee.terminal import visible
 
 _MATCH = re.compile(r"[A-Za-z0-9-]{1,80}", re.ASCII)
-"""The id of a match."""
+"""The pattern of the id of a match."""
 _MAX_JOIN_SECONDS = 3600.0
 SILENT_SECONDS = 45.0
 """The time, in seconds, after which a silent connection is given up as lost; a ladder sends something every 15 s."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""The maximum size of a message from a ladder; a larger one ends the call, because it could fill the memory of the author's machine."""
+"""The maximum size, in bytes, of a message from a ladder.
+
+A larger message ends the call, because it could fill the memory of the author's machine."""
 NO_PROXY = ("grpc.enable_http_proxy", 0)
-"""The option for unencrypted connections. Without it, gRPC would use the environment's proxy even for local connections."""
+"""The option for unencrypted connections that turns off proxies.
+
+Without it, gRPC would use the environment's proxy even for local connections."""
 _OPTIONS = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
@@ -52,7 +56,7 @@ class Offer:
     matches: int
     """The maximum number of matches that the bot plays at a time."""
     logs: Path | None
-    """The folder for the output of the bot; None to store no output."""
+    """The folder for the output of the bot; None if the output is not stored."""
     is_encrypted: bool = False
     """True if the connection to the ladder uses TLS."""
 
@@ -75,7 +79,9 @@ class Offering:
         self._say = say
         self._matches: set[asyncio.Task[None]] = set()
         self._playing: set[str] = set()
-        """The matches whose invitations the bot has accepted; it may be invited again after a lost connection."""
+        """The ids of the matches that are being played here.
+
+        After a lost connection, the bot may be invited to one of them again."""
         self._call: Any = None
         self._pauses = pauses()
         self._was_connected = False
@@ -244,7 +250,7 @@ class Offering:
     def _explained(
         self, code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None
     ) -> Exception:
-        """Return the reason for the end of a stream: a lost connection, or an error for the user."""
+        """Return the reason why a stream ended: a lost connection, or an error for the user."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC adds details about each address
         # At the first attempt, the user is shown a limit; later, this program waits by itself.
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):

@@ -28,7 +28,10 @@ Stream = Any
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
-    """Return the seconds to wait after a ladder has refused a call because of a limit; None if the refusal names no time."""
+    """Return how many seconds to wait after a ladder has refused a call because of a limit.
+
+    Return None if the call was refused for another reason, or the ladder names no time.
+    """
     if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         return None
     seconds = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
@@ -36,17 +39,25 @@ def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes
 
 
 class Relay:
-    """A socket on this machine for one bot, and its connection to the bot's seat. Use it as an asynchronous context manager.
+    """A socket on this machine for one bot, and its connection to the bot's seat.
+
+    Use this object as an asynchronous context manager.
 
     Attributes:
         address: the address at which the bot joins, as in DOGANA_ADDRESS.
-        has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined, too.
+        has_joined: True if the bot has connected to this socket; the ladder welcomes it when all others have joined,
+            too.
         over: the message that ends the match; None until it has arrived.
         refusal: the reason why the stream to the ladder ended before the match; empty if it did not.
     """
 
     def __init__(self, play: Callable[[], Stream], wait: Callable[[], Iterator[float]] = pauses) -> None:
-        """Prepare; `play` opens a stream of bytes to the ladder, and `wait` yields the pauses before it is opened again."""
+        """Prepare the relay.
+
+        Args:
+            play: opens a stream of bytes to the ladder.
+            wait: yields the pauses before the stream is opened again.
+        """
         self._play = play
         self._wait = wait
         self._door = Door()
@@ -155,7 +166,10 @@ class Relay:
                     await self._up.write(data)
 
     def _with_thought(self, data: bytes) -> bytes:
-        """Add the thinking time to an answer, and store the answer; return any other message unchanged, for the ladder to judge."""
+        """Add the thinking time to an answer, and store the answer.
+
+        Any other message is returned unchanged, for the ladder to judge.
+        """
         try:
             message = pb.AgentMessage.FromString(data)
         except DecodeError:

@@ -39,11 +39,13 @@ ANSWER_SECONDS = 60.0
 """The time allowed for an answer, in seconds; the answer to a submitted bot may take longer."""
 INTAKE_SECONDS = 600.0
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""The maximum size of an answer that is not a file, which is more than any ladder sends."""
+"""The maximum size, in bytes, of an answer that is not a file, which is more than any ladder sends."""
 _UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""The errors for an answer that is not the expected JSON: another form, text that is not UTF-8, or nesting that is too deep."""
+"""The errors for an answer that is not the expected JSON.
+
+The answer has another form, is not UTF-8, or is nested too deeply."""
 _MAX_VERSION = 100
-"""The maximum length of the server's version in an error message; our own version has about ten characters."""
+"""The maximum length, in characters, of the server's version in an error message; our own has about ten."""
 _ERRORS = {403: Forbidden, 404: NotFound}
 _SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 _IN_PATH = re.compile(r"{(\w+)}")
@@ -194,7 +196,7 @@ class RemoteLadder:
         raise _ERRORS.get(answer.status_code, LadderError)(message, command)
 
     def _what_is_it(self) -> str:
-        """Return the text of the error for a question that the server does not know."""
+        """Return the error text for a question that the server does not know."""
         try:
             with self._client.stream("GET", f"{self._server.rstrip('/')}{API}/info") as answer:
                 found = msgspec.json.decode(joined(answer.iter_bytes(), MAX_ANSWER_BYTES), type=InfoAnswer)
@@ -219,7 +221,7 @@ class RemoteLadder:
 
 
 def _verification(login: Login) -> ssl.SSLContext | bool:
-    """Return the certificates to trust: the certificate of the login, or True for the certificates of this system.
+    """Return the certificates to trust: that of the login, or True for those that this system trusts.
 
     Raises:
         LadderError: if the certificate cannot be read.

@@ -1,4 +1,7 @@
-"""The gRPC streams of a ladder, for bots at home and spectators. Everything else is a question over HTTP (`ladder/http/api`)."""
+"""The gRPC streams of a ladder, for bots at home and spectators.
+
+Everything else is a question over HTTP (`ladder/http/api`).
+"""
 
 from __future__ import annotations
 
@@ -46,12 +49,12 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STATUS_CHARACTERS = 1000
-"""The maximum length of an error text, in characters; HTTP/2 takes 8 kB."""
+"""The maximum length of an error text, in characters; HTTP/2 accepts 8 kB."""
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
 """The maximum number of open calls on a connection; further calls wait on the client's side."""
 MAX_CHANGES = 8
-"""The maximum number of changes at a time; each waits for the others to finish changing the ladder."""
+"""The maximum number of concurrent changes; each waits for the others to finish changing the ladder."""
 OFFER_SECONDS = 30.0
 """The time allowed for the first message of a stream, in seconds."""
 MAX_MATCHES_NAMED = 5
@@ -84,7 +87,7 @@ class LadderServer(LadderServicer):
         self._tokens = Tokens(home.database, limits.guesses)
         self._watchers = CallLimit(limits.calls.watchers, "spectators", MAX_WATCHERS_OF_ONE)
         self._connecting: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
-        """Locks, by version: connections are stored in their order, so that the newest one stays."""
+        """A lock for each version: its connections are stored one after another, so that the newest one stays."""
         self._server: grpc.aio.Server | None = None
         self.port = 0
         """The TCP port."""
@@ -149,7 +152,9 @@ class LadderServer(LadderServicer):
         return caller
 
     def _count_open(self, who: str) -> None:
-        """Count a call until its task ends, because even a refusal waits for a caller who does not read, while the connection lasts.
+        """Count a call as open until its task ends.
+
+        Even a refusal waits for a caller who does not read, while the connection lasts.
 
         Raises:
             TooMuch: if the caller has too many open calls.
