@@ -1,1 +1,1 @@
-"""Questions and changes to a ladder: a request in, an answer out."""
+"""Questions to a ladder and changes to it: each takes a request and returns an answer."""

@@ -55,8 +55,8 @@ def own_versions(ladder: Ladder, bot: str) -> list[Version]:
 def find_match(ladder: Ladder, beginning: str) -> str:
     """Return the id of a match, as `ladder.archive.traces.find_match` does.
 
-    Only the author and the organiser may see a qualifying match, and only the organiser may see a trial; nobody else
-    learns that they exist.
+    Only the author of the version and the organiser may see a qualifying match, and only the organiser may see a trial;
+    nobody else learns that such a match exists.
     """
     if ladder.caller.is_organiser:
         return traces.find_match(ladder.home, ladder.facts, beginning)
@@ -71,10 +71,12 @@ def find_match(ladder: Ladder, beginning: str) -> str:
 
 
 def check_over(ladder: Ladder, match_id: str) -> None:
-    """Check that a match may be shown to the caller, because its record reveals the random draws of all matches in its block.
+    """Check that a match may be shown to the caller: until its block is over, only the organiser may see it.
+
+    The record of a match reveals the random draws of all matches in its block.
 
     Raises:
-        Forbidden: if it may not be shown yet.
+        Forbidden: if the match may not be shown yet.
     """
     match = ladder.facts.schedule.match(match_id)
     # A match without a block shares its seed with no other match.
@@ -93,7 +95,10 @@ def may_read(ladder: Ladder, log: traces.BotOutput) -> bool:
 
 @contextmanager
 def without_path(what: str, caller: Caller) -> Iterator[None]:
-    """Report a damaged file without its path, except to the organiser; `what` begins the message, such as `the record is`."""
+    """Report a damaged file without its path, except to the organiser.
+
+    `what` is the beginning of the message, such as `the record is`.
+    """
     try:
         yield
     # A missing record is not damage, although its error is a `RecordError`, too.

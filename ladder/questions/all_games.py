@@ -12,12 +12,13 @@ from ladder.questions.rows import ConditionTerms, condition_terms
 
 
 class GameShare(Row):
-    """The share of a version in one game."""
+    """The share of rivals that a version would be ahead of in one game."""
 
     game: str
     """The game."""
     share: float
-    """The share of the others in this ranking that it would be ahead of at tables of two, from 0 to 1."""
+    """The share of the other versions in this ranking that the version would be ahead of at tables of two,
+    from 0 to 1."""
 
 
 class OverallRow(Row):
@@ -36,7 +37,8 @@ class OverallRow(Row):
     author: str
     """The author of the bot."""
     share: float
-    """The share of the others in this ranking that it would be ahead of, averaged over the games: each weighs the same."""
+    """The share of the other versions in this ranking that the version would be ahead of, averaged over the games with
+    equal weights."""
     low: float
     """The lower end of the 95 % range of `share`."""
     high: float
@@ -49,10 +51,10 @@ class AllGamesAnswer(Row):
     """One ranking over all games."""
 
     conditions: list[ConditionTerms]
-    """The condition that stands for each game: the condition with the most blocks, or the oldest of several. Games without
-    matches are left out."""
+    """The condition that stands for each game: the one with the most blocks, or the oldest if several have the most.
+    Games without matches are left out."""
     versions: list[OverallRow]
-    """The versions with a strength in each of these games, best first; none if there are fewer than two."""
+    """The versions with a strength in each of these games, best first; empty if fewer than two versions have one."""
 
 
 class AllGamesRequest(Request[AllGamesAnswer]):
@@ -61,7 +63,7 @@ class AllGamesRequest(Request[AllGamesAnswer]):
 
 @question("/all-games")
 def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
-    """List the versions that play all games, best first: each game weighs the same."""
+    """List the versions that play all games, best first; each game has the same weight."""
     facts = ladder.facts
     # A game in which no version has a strength would leave nobody in the ranking.
     versions, conditions = facts.roster.versions(), [one for one in _main(facts).values() if fitted(facts, one)]
@@ -89,7 +91,7 @@ def all_games(ladder: Ladder, request: AllGamesRequest) -> AllGamesAnswer:
 
 
 def _main(facts: Store) -> Mapping[str, Condition]:
-    """Return, for each game, the condition with the most blocks; of several, the oldest."""
+    """Return, for each game, the condition with the most blocks, or the oldest if several have the most."""
     found: dict[str, tuple[int, Condition]] = {}
     for condition in facts.roster.conditions().values():
         blocks = sum(facts.schedule.blocks_by_seats(condition).values())

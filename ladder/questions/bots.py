@@ -41,7 +41,7 @@ class BotRow(Row):
 
 
 class BotsAnswer(Row):
-    """All bots, by name."""
+    """All bots, in the order of their names."""
 
     bots: list[BotRow]
     """The newest version of each bot."""
@@ -51,9 +51,9 @@ class BotsRequest(Request[BotsAnswer]):
     """Asks for all bots."""
 
     game: Text = ""
-    """Only bots that play this game; all bots if empty."""
+    """List only bots that play this game; all bots if empty."""
     called: Text = ""
-    """Only bots with this text in their name or the name of their author, ignoring case; all bots if empty."""
+    """List only bots with this text in their name or their author's name, ignoring case; all bots if empty."""
 
 
 @question("/bots")
@@ -109,13 +109,13 @@ class OpponentRow(Row):
     version: Count
     """The version of the other bot."""
     matches: Count
-    """The number of matches with both versions."""
+    """The number of matches in which both versions played."""
     ahead: Count
-    """The number of common matches in which it was placed before the other version."""
+    """The number of common matches in which it was placed ahead of the other version."""
     tied: Count
     """The number of common matches in which both versions had the same place."""
     behind: Count
-    """The number of common matches in which the other version was placed before it."""
+    """The number of common matches in which the other version was placed ahead of it."""
 
 
 class MeanUsage(Row):
@@ -126,7 +126,7 @@ class MeanUsage(Row):
     memory_peak: int | None
     """The peak of its memory in these matches, in bytes; null if the machine does not report it."""
     memory_in: str
-    """The match with `memory_peak`."""
+    """The match in which `memory_peak` was reached."""
     cpu_seconds: float | None
     """Its mean processor time in a match, in seconds; null if the machine does not report it."""
 
@@ -141,13 +141,13 @@ class Performance(Row):
     blocks: list[BlockRating]
     """Its live rating after each of the last 100 blocks in which it had a rated match."""
     met: list[OpponentRow]
-    """Its results in its last 200 matches against each opponent, the most frequent first."""
+    """Its results against each opponent in its last 200 matches, the most frequent opponent first."""
     telemetry: list[TelemetryRow]
-    """Its telemetry in its last 200 matches, by key; for its author only."""
+    """Its telemetry in its last 200 matches, by key; only for its author and the organiser."""
     history: list[BlockRating]
     """The live ratings of all versions of the bot after the last 100 blocks in which any of them had a rated match."""
     seats: list[SeatTally]
-    """Its results in its last 200 matches in each seat, smaller tables first."""
+    """Its results in each seat in its last 200 matches, smaller tables first."""
     thinking: Thinking | None
     """The thinking time charged in its last 200 matches; null if it made no decision."""
     used: MeanUsage | None
@@ -162,7 +162,7 @@ class ShowAnswer(Row):
     author: str
     """Its author."""
     versions: list[VersionRow]
-    """Its versions, or the requested one, by number."""
+    """Its versions in the order of their numbers, or only the requested version."""
     fared: list[Performance]
     """The results of the newest of `versions`, for each condition under which it has matches."""
     is_own: bool
@@ -170,7 +170,7 @@ class ShowAnswer(Row):
     at_tables: bool
     """True if people may play against it at tables."""
     events: list[BotEvent]
-    """Its part in those of the last 20 events that it was in, newest first."""
+    """Its part in the last 20 events, newest first; events without it are left out."""
 
 
 class ShowRequest(Request[ShowAnswer]):

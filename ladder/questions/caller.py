@@ -22,7 +22,7 @@ class Caller:
         return ORGANISER_NAME if self.is_organiser else self.author
 
     def counted_as(self, address: str) -> str:
-        """Return the key by which limits count the caller: the author, or the address of a caller without a token."""
+        """Return the key under which limits count the caller: the author, or the address if there is no token."""
         # The word `author` keeps an author whose name looks like an address apart from that address.
         return f"author {self.author}" if self.author else address
 

@@ -14,7 +14,7 @@ class RetireAnswer(Row):
     """The retired versions."""
 
     versions: list[str]
-    """The names of the versions, as in tables."""
+    """The names of the versions, as tables print them."""
 
 
 class RetireRequest(Request[RetireAnswer]):
@@ -40,21 +40,21 @@ def retire(ladder: Ladder, request: RetireRequest) -> RetireAnswer:
 
 
 class RequalifiedVersion(Row):
-    """A version that qualifies again."""
+    """A version that must qualify again."""
 
     version: str
-    """The name of the version, as in tables."""
+    """The name of the version, as tables print it."""
     condition: ConditionTerms
-    """The condition under which it qualifies again."""
+    """The condition under which it must qualify again."""
 
 
 class RequalifyAnswer(Row):
     """The consequences of another chance to qualify."""
 
     back: list[str]
-    """The names of the versions that play again, as in tables."""
+    """The names of the versions that were retired and play again, as tables print them."""
     again: list[RequalifiedVersion]
-    """The versions that qualify again, each with the condition."""
+    """The versions that must qualify again, each with the condition under which it must do so."""
 
 
 class RequalifyRequest(Request[RequalifyAnswer]):
@@ -83,7 +83,7 @@ def requalify(ladder: Ladder, request: RequalifyRequest) -> RequalifyAnswer:
 
 
 class AtTablesAnswer(Row):
-    """The current setting for people who want to play against a bot."""
+    """A bot, with the current consent to matches against people at tables."""
 
     bot: str
     """The name of the bot."""
@@ -92,7 +92,7 @@ class AtTablesAnswer(Row):
 
 
 class AtTablesRequest(Request[AtTablesAnswer]):
-    """Sets whether people may play at tables against a bot, in its newest scheduled version."""
+    """Sets whether people may play against a bot at tables, where its newest scheduled version plays."""
 
     bot: Name
     """A bot."""
@@ -126,7 +126,7 @@ class SubmitAnswer(Row):
     run: list[str]
     """The command that starts it."""
     is_new: bool
-    """False if the version already existed with the same files."""
+    """False if a version with the same files already existed."""
     newest: Count
     """The number of the bot's newest version."""
     stopped: list[StandingRow]

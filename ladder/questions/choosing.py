@@ -28,7 +28,7 @@ def conditions_of(facts: Store, game: str) -> list[Condition]:
 
 
 def check_hosted(versions: Sequence[Version]) -> str:
-    """Return the name of a bot that runs on the ladder's machine, where people can play against it.
+    """Check that a bot runs on the ladder's machine, where people can play against it, and return its name.
 
     Raises:
         LadderError: if it runs on its author's machine, or is a house bot, against which everybody may play.
@@ -48,7 +48,7 @@ def chosen_conditions(
     Args:
         facts: the ladder.
         game: the name of a game; all games if empty.
-        clock: a clock as on the command line; any if empty.
+        clock: a clock, written as on the command line; any clock if empty.
         options: all options that are not the game's defaults.
         by_options: True to choose by `options`.
 

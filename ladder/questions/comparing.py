@@ -1,4 +1,4 @@
-"""Versions against each other: two side by side, and the best of a condition in one table."""
+"""Comparisons of versions with each other: two side by side, or the best under a condition in one table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from referee.verdict.student import wilson
 CROSSED = 20
 """The maximum number of versions in a crosstable."""
 LAST_COMMON = 100
-"""The maximum number of common matches, the last ones, from which two versions' results by seat are taken."""
+"""Two versions' results by seat are taken from at most this many of their most recent common matches."""
 LISTED = 10
 """The maximum number of common matches in the list."""
 
@@ -39,15 +39,16 @@ class HeadToHead(Row):
     """The results of a version against another version."""
 
     matches: Count = 0
-    """The number of matches with both versions."""
+    """The number of matches in which both versions played."""
     ahead: Count = 0
-    """The number of common matches in which the first version was placed before the other."""
+    """The number of common matches in which the first version was placed ahead of the other."""
     tied: Count = 0
     """The number of common matches in which both versions had the same place."""
     behind: Count = 0
-    """The number of common matches in which the other version was placed before the first."""
+    """The number of common matches in which the other version was placed ahead of the first."""
     share: float | None = None
-    """The share of common matches, from 0 to 1, in which the first version was ahead, with ties as halves; null without matches."""
+    """The share of common matches, from 0 to 1, in which the first version was ahead; a tie counts half. Null without
+    matches."""
     low: float | None = None
     """The lower end of the 95 % confidence interval of `share`."""
     high: float | None = None
@@ -55,7 +56,7 @@ class HeadToHead(Row):
 
 
 class SeatScore(Row):
-    """The results of a version against another version from one seat."""
+    """The results of the first version against the other version in one of the first version's seats."""
 
     seats: Count
     """The number of seats at the table."""
@@ -113,7 +114,7 @@ class CompareRequest(Request[CompareAnswer]):
     other: Name
     """Another bot, or another version."""
     game: Text = ""
-    """Only under conditions of this game; all of them if empty."""
+    """Compare only under conditions of this game; under all conditions if empty."""
 
 
 @question("/compare")
@@ -230,9 +231,10 @@ class CrosstableRequest(Request[CrosstableAnswer]):
     game: Name
     """The game."""
     clock: Text = ""
-    """Only standings under this clock; any if empty."""
+    """Use only standings under this clock; any clock if empty."""
     options: dict[Text, Text] = field(default_factory=dict)
-    """Only standings under these options: all that are not the game's defaults. They apply only if `by_options` is true."""
+    """Use only standings under these options: all that are not the game's defaults. They apply only if `by_options` is
+    true."""
     by_options: bool = False
     """True if `options` applies."""
 

@@ -80,7 +80,7 @@ class Desk:
             )
 
     def receive(self, request: SubmitRequest, size: int) -> Upload[SubmitAnswer]:
-        """Begin to take in a bot of the caller, whose file of at most `size` bytes arrives in chunks.
+        """Begin to receive a bot from the caller; its file of at most `size` bytes arrives in chunks.
 
         Raises:
             Forbidden: if the caller is not an author.
@@ -104,7 +104,7 @@ class Desk:
             return is_known(facts, offer)
 
     def offer(self, offer: OfferedBot) -> tuple[Version, bool, list[StandingRow]]:
-        """Register a bot of the caller that runs on their machine, and is connected now.
+        """Register one of the caller's bots, which runs on the caller's machine and is connected now.
 
         Returns:
             Its version, True if the version is new, and the standings in which it is not scheduled.

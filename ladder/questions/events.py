@@ -44,7 +44,7 @@ class EventRow(Row):
     ended_at: str
     """The time of its end, in ISO 8601, UTC; empty before the end."""
     format: str
-    """The rule of the pairings: round-robin, swiss or knockout."""
+    """The format of the pairings: round-robin, swiss or knockout."""
     seats: Count
     """The number of seats at a table."""
     blocks: Count
@@ -60,7 +60,7 @@ class EventRow(Row):
     same_author: bool
     """True if several bots of one author may be entered."""
     share: Count
-    """Its percentage of the matches that begin while it is being played."""
+    """While the event is being played, its percentage of the matches that begin."""
     seed_commitment: str
     """The SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
     seed: int | None
@@ -80,7 +80,7 @@ class EventsRequest(Request[EventsAnswer]):
     """Asks for all events."""
 
     game: Text = ""
-    """Only events of this game; all events if empty."""
+    """List only events of this game; all events if empty."""
 
 
 class EventEntrant(Row):
@@ -93,7 +93,8 @@ class EventEntrant(Row):
     author: str
     """Its author."""
     place: Count | None
-    """Its place at the close (or now, before the close) in the standings or in the ranking over several games; null without one."""
+    """Its place at the close (or now, before the close) in the standings or in the ranking over several games; null if
+    it has none."""
     reason: str
     """The reason why it is entered, in words."""
 
@@ -209,7 +210,8 @@ class EventMeeting(Row):
     matches: Count
     """The number of counted matches with both entrants; 0 against itself."""
     share: float | None
-    """The share of these matches in which it was ahead, from 0 to 1, with shared places as halves; null without matches."""
+    """The share of these matches in which the first entrant was ahead, from 0 to 1; a shared place counts half. Null
+    without matches."""
 
 
 class EventMeetings(Row):
@@ -229,7 +231,7 @@ class EventAnswer(Row):
     played: Count
     """The number of matches that are over."""
     total: Count
-    """The number of matches of all rounds, including later ones."""
+    """The number of matches in all rounds, including those still to come."""
     entrants: list[EventEntrant]
     """The versions that are entered, or would be if the event closed now, in the order of their seeding."""
     left_out: list[LeftOutVersion]
@@ -239,9 +241,9 @@ class EventAnswer(Row):
     crosstable: list[EventMeetings]
     """The results of each entrant against every entrant, in the order of the table; empty before the close."""
     bracket: list[EventRound]
-    """The rounds of a knockout that are known; empty in other formats, and before the close."""
+    """The known rounds of a knockout; empty in other formats, and before the close."""
     matches: list[EventMatch]
-    """The matches of all rounds that are known, in their order; empty before the close."""
+    """The matches of all known rounds, in order; empty before the close."""
 
 
 class EventRequest(Request[EventAnswer]):
@@ -252,7 +254,7 @@ class EventRequest(Request[EventAnswer]):
 
 
 class BotEvent(Row):
-    """The part of a bot in an event."""
+    """A bot's part in an event."""
 
     event: str
     """The name of the event."""
@@ -329,7 +331,7 @@ def _has(one: LadderTournament, game: str | None) -> bool:
 
 
 def events_of(ladder: Ladder, bot: str) -> list[BotEvent]:
-    """Return the part of a bot in the last events, newest first; events without it are left out."""
+    """Return a bot's part in each of the last events, newest first; events without the bot are left out."""
     found = []
     # The entrants of an open event are chosen from the standings again each time.
     for one in list(reversed(ladder.facts.tournaments.all()))[:LAST_EVENTS]:
@@ -370,7 +372,8 @@ def view_of(ladder: Ladder, one: LadderTournament) -> EventView | None:
 
 
 _last_tables: dict[str, tuple[TournamentPlan, Results, FinalTable]] = {}
-"""The latest table of each event, by seed commitment. The bootstrap of a final of 12 takes 0.4 s, and many people look at it."""
+"""The latest table of each event, by seed commitment. It is kept because many people look at it, and the bootstrap for
+a final of 12 takes 0.4 s."""
 
 
 def _table(one: LadderTournament, plan: TournamentPlan, course: TournamentCourse, results: Results) -> FinalTable:

@@ -32,7 +32,10 @@ def open_places(one: StandingRow | OverallRow) -> str:
 
 
 def strength(one: StandingRow) -> str:
-    """Return the strength of a version with its range, such as `26.4 ± 2.3`; `-` if it is not rated."""
+    """Return the strength of a version with its range, such as `26.4 ± 2.3`.
+
+    It is `not yet` if the version's matches are newer than the last fit, and `-` if the version is not rated.
+    """
     found = one.strength_range
     if found is not None:
         return f"{found.strength:.1f} ± {found.half:.1f}"
@@ -50,7 +53,7 @@ def share(one: OverallRow) -> str:
 
 
 def disagreement(one: StandingRow) -> str:
-    """Describe a difference between live rating and strength beyond their ranges; return an empty text if there is none.
+    """Describe a difference between live rating and strength beyond both ranges; return an empty text if there is none.
 
     The median difference is subtracted from live ratings, because their average drifts.
     """

@@ -64,7 +64,7 @@ class SeatAccount(Row):
     usage: Usage | None = None
     """The resource usage of its processes; null if they were not confined, or if it is no longer known."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
-    """Its bot's telemetry, by key; for its author only."""
+    """The telemetry of its bot, by key; only for the bot's author and the organiser."""
     breakdown: list[PointsRow] = field(default_factory=list)
     """The sources of its points; empty without a valid record."""
 
@@ -147,10 +147,11 @@ class MatchRequest(Request[MatchAnswer]):
 def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
     """Show the course of one match, and the reason for each seat that was put out.
 
-    Its record is played again for this.
+    To do so, it replays the record of the match.
 
     Raises:
-        LadderError: if there is no such match, or several; or if its block is not over and the caller is not the organiser.
+        LadderError: if there is no such match, or more than one; or if its block is not over and the caller is not the
+            organiser.
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
@@ -188,7 +189,7 @@ def match(ladder: Ladder, request: MatchRequest) -> MatchAnswer:
 
 
 def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Condition | None, list[str]]:
-    """Return the condition of a match (None if unknown) and the name of each seat."""
+    """Return the condition of a match (None if unknown) and the name of the bot in each seat."""
     if (scheduled := ladder.facts.schedule.match(match_id)) is not None:
         return scheduled.condition, scheduled.labels
     # The terms of a match without a block are only in its record.
@@ -290,7 +291,7 @@ def record(ladder: Ladder, request: RecordRequest) -> File:
     Raises:
         LadderError: if there is no such match, or it has no record; or if its block is not over and the caller is not the
         organiser.
-        RecordError: if the record or the archive cannot be read; callers other than the organiser get no path.
+        RecordError: if the record or the archive cannot be read; only the organiser learns the path.
     """
     match_id = find_match(ladder, request.match)
     check_over(ladder, match_id)
@@ -335,7 +336,7 @@ class LogRequest(Request[LogAnswer]):
     what: Name
     """A match, or the beginning of its id; or a bot, or one version of a bot, for its last match with a log."""
     seat: Count | None = None
-    """Only this seat of the match."""
+    """Show only the log of this seat; the logs of all seats if null."""
     tail: Count = 0
     """The maximum number of lines from the end of each log; 0 for all of them."""
 
@@ -347,7 +348,7 @@ def log(ladder: Ladder, request: LogRequest) -> LogAnswer:
     Raises:
         LadderError: if there is no such bot or match, or it has no log.
         Forbidden: if there is a log, but the bot belongs to another author.
-        RecordError: if the log is damaged; callers other than the organiser get no path.
+        RecordError: if the log is damaged; only the organiser learns the path.
     """
     # Only a match has seats, so if a seat is given, `what` names a match.
     versions = ladder.facts.roster.versions_called(request.what) if request.seat is None else []

@@ -31,19 +31,19 @@ class MatchesRequest(Request[MatchesAnswer]):
     """Asks for matches."""
 
     bot: Text = ""
-    """Only matches of this bot, or of this version of a bot; all matches if empty."""
+    """List only matches of this bot, or of this version of a bot; all matches if empty."""
     game: Text = ""
-    """Only matches of this game; all matches if empty."""
+    """List only matches of this game; all matches if empty."""
     lost: bool = False
-    """Only matches in which the bot was not first."""
+    """List only matches in which the bot was not first."""
     out: bool = False
-    """Only matches in which the bot was out, or any seat if no bot is named."""
+    """List only matches in which the bot was out, or in which any seat was out if no bot is named."""
     limit: Count = 0
     """The maximum number of matches, at most 1000; 0 stands for 10."""
     before: Text = ""
-    """Only matches counted before this one; the beginning of its id is enough."""
+    """List only matches counted before this one; the beginning of its id is enough."""
     after: Text = ""
-    """Only the first matches counted after this one, also listed newest first. It cannot be combined with `before`."""
+    """List only the first matches counted after this one, also newest first. It cannot be combined with `before`."""
 
 
 @question("/matches")

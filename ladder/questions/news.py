@@ -26,7 +26,7 @@ class NewsItem(Row):
     key: str
     """A permanent key that is unique among all news items of the ladder."""
     kind: str
-    """The kind of news: `sent`, `qualified`, `not qualified`, `played`."""
+    """The kind of news: `sent`, `qualified`, `not qualified` or `played`."""
     bot: str
     """The bot."""
     version: Count
@@ -52,7 +52,7 @@ class NewsRequest(Request[NewsAnswer]):
     """Asks for news."""
 
     bot: Text = ""
-    """Only news of this bot, including its matches; if empty, news of all bots without their matches."""
+    """List only news of this bot, including its matches; if empty, news of all bots without their matches."""
 
 
 @question("/news")

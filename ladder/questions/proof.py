@@ -30,7 +30,7 @@ def key(ladder: Ladder, request: KeyRequest) -> KeyAnswer:
     """Show the key with which the ladder signs.
 
     Raises:
-        NotFound: if the ladder has no key yet and the caller is not the organiser, for whom a key is made.
+        NotFound: if the ladder has no key yet and the caller is not the organiser; for the organiser, a key is made.
     """
     if not ladder.facts.log.key():
         if not ladder.caller.is_organiser:

@@ -46,17 +46,17 @@ class Row(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as an answer; its pieces can be read only once."""
+    """An answer that is a file; its pieces can be read only once."""
 
     name: str
     pieces: Iterator[bytes]
 
 
 def joined(pieces: Iterable[bytes], max_bytes: int) -> bytes:
-    """Return the pieces of an answer as one.
+    """Join the pieces of an answer.
 
     Raises:
-        LadderError: if they have more than `max_bytes` bytes; a hostile server could otherwise fill the memory.
+        LadderError: if they exceed `max_bytes` bytes in all; a hostile server could otherwise fill the memory.
     """
     data = bytearray()
     for piece in pieces:
@@ -119,7 +119,7 @@ Function = TypeVar("Function", bound=Callable[[Ladder, Any], Any])
 
 
 def question(path: str, *, is_of_one_moment: bool = True, is_change: bool = False) -> Callable[[Function], Function]:
-    """Register the function that answers requests of the type of its argument `request`."""
+    """Register a function as the answer to all requests of the type of its `request` argument."""
 
     def register(function: Function) -> Function:
         # Annotations are strings (`from __future__`), which this evaluates.
@@ -145,7 +145,7 @@ def all_questions() -> dict[str, Question]:
 
 
 def check_filled(request: Request[Any]) -> None:
-    """Check that no name in a request is empty, as the API does, because an empty text is the beginning of every name.
+    """Check that no name in a request is empty, as the API does; an empty text would be the beginning of every name.
 
     Raises:
         NotFound: if a name is empty.

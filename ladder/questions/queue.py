@@ -76,7 +76,7 @@ class QueueRequest(Request[QueueAnswer]):
     """Asks for the next players."""
 
     game: Text = ""
-    """Only queues of this game; the queues of all games if empty."""
+    """List only queues of this game; the queues of all games if empty."""
 
 
 @question("/queue")
@@ -95,7 +95,7 @@ def queue(ladder: Ladder, request: QueueRequest) -> QueueAnswer:
 
 
 def _waiting(facts: Store, condition: Condition) -> list[QueueRow]:
-    """Return the next versions under a condition with the facts that decide their order, then those without budget today."""
+    """Return the next versions under a condition, with what decides their order, then those without budget today."""
     queued = queue_of(facts, condition)
     versions, playing, budgets = facts.roster.versions(), facts.schedule.playing(condition), facts.budgets.of_today()
     # A run may allow fewer numbers of seats, which is not known here.

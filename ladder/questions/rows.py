@@ -46,7 +46,7 @@ class BlockRating(Row):
     sigma: float
     """The uncertainty of `mu`."""
     version: Count
-    """The version with this rating."""
+    """The number of the version with this rating."""
 
 
 class Range(NamedTuple):
@@ -97,12 +97,13 @@ class StandingRow(Row):
     sigma: float | None
     """The uncertainty of `mu`."""
     lift: float | None
-    """The median of the live rating less the strength, over all versions under the condition that have both: their averages
-    differ. Null without a strength."""
+    """The median of live rating minus strength, over all versions under the condition that have both; the averages of
+    the two differ. Null without a strength."""
     matches: Count
     """The number of its counted matches."""
     different: Count
-    """The number of its counted matches whose play differs from every earlier match of the same versions in the same seats."""
+    """The number of its counted matches whose play differs from that of every earlier match of the same versions in the
+    same seats."""
     wins: Count
     """The number of matches in which it was first, including shared first places."""
     out: Count
@@ -152,7 +153,8 @@ class SeatRow(Row):
     detail: str
     """The reason why it was out, in words; empty for a seat that played to the end."""
     block_change: float | None
-    """The change of its mu in the block of the match, as far as the block has been played; null if it had no rating before."""
+    """The change in its mu during the block of the match, as far as the block has been played; null if it had no rating
+    before."""
 
 
 class MatchRow(Row):
@@ -186,7 +188,7 @@ class MatchRow(Row):
 
 
 def condition_terms(condition: Condition) -> ConditionTerms:
-    """Return a condition for an answer."""
+    """Convert a condition to the form used in answers."""
     return ConditionTerms(
         game=condition.game,
         options=dict(condition.options),
@@ -211,7 +213,7 @@ def standing_table(facts: Store, condition: Condition) -> list[StandingRow]:
 def standing_row(
     condition: Condition, one: Standing, place: Placing | None = None, trend: Sequence[BlockRating] = ()
 ) -> StandingRow:
-    """Return a standing for an answer, with its place if it has one."""
+    """Convert a standing to the form used in answers, with its place if it has one."""
     rating, tally = one.rating, one.tally
     estimate = None if place is None else place.estimate
     return StandingRow(
@@ -255,14 +257,14 @@ def stopped_standings(facts: Store, version: Version) -> list[StandingRow]:
 
 
 def block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterator[BlockRating]:
-    """Yield the ratings of versions after each block, for an answer."""
+    """Yield the ratings of versions after each block, in the form used in answers."""
     for version, blocks in histories.items():
         for block, rating in blocks.items():
             yield BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, version=version.number)
 
 
 def match_rows(facts: Store, matches: Sequence[PlayedMatch]) -> list[MatchRow]:
-    """Return counted matches for an answer."""
+    """Convert counted matches to the form used in answers."""
     changes = facts.history.block_changes(matches)
     return [_match_row(match, changes) for match in matches]
 

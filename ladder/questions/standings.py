@@ -31,11 +31,11 @@ class TopRequest(Request[TopAnswer]):
     """Asks for standings."""
 
     game: Text = ""
-    """Only standings of this game; the standings of all games if empty."""
+    """List only standings of this game; the standings of all games if empty."""
     clock: Text = ""
-    """Only standings under this clock; any if empty."""
+    """List only standings under this clock; any clock if empty."""
     options: dict[Text, Text] = field(default_factory=dict)
-    """Only standings under these options: all options that are not the game's defaults, as they are written on the command
+    """List only standings under these options: all options that are not the game's defaults, written as on the command
     line. They apply only if `by_options` is true."""
     by_options: bool = False
     """True if `options` applies."""
