@@ -20,7 +20,7 @@ def at_tables(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let people play against a bot in the browser, or no longer.
+    """Allow or forbid people to play against a bot in the browser.
 
     They play against its newest scheduled version, now and in the future. These matches are not rated, and nobody sees the output
     of the bot. Running matches continue.

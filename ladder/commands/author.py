@@ -40,7 +40,7 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
 
     It is printed only once: the ladder stores only a hash of it.
 
-    With --days it expires, and `dogana ladder author token` issues another.
+    With --days you choose when it expires; `dogana ladder author token` issues another.
 
     Example:
 
@@ -108,7 +108,7 @@ def budget(
     matches_a_day: Annotated[
         str,
         typer.Option(
-            metavar="NUMBER", help="The maximum number of matches of their bots a day (UTC); none for no limit."
+            metavar="NUMBER", help="The maximum number of matches per day (UTC) for their bots; none for no limit."
         ),
     ],
     as_json: AsJson = False,

@@ -18,10 +18,10 @@ from referee.commands.output import out, print_json
 
 def bots(
     called: Annotated[
-        str, typer.Argument(help="Only bots with this text in their name or in their author's.", metavar="TEXT")
+        str, typer.Argument(help="List only bots with this text in their name or their author's.", metavar="TEXT")
     ] = "",
     game: Annotated[
-        str | None, typer.Option(help="Only bots that play this game, and their strength at it.", metavar="GAME")
+        str | None, typer.Option(help="List only bots that play this game, with their strength at it.", metavar="GAME")
     ] = None,
     home: FolderOption = None,
     server: ServerOption = None,

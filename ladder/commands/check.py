@@ -65,10 +65,10 @@ def check(
 ) -> None:
     """Test a bot step by step, and print a remedy for each fault.
 
-    It runs in the sandbox of a ladder. PATH is the same as for `dogana ladder submit`. The bot is started many times: by a
-    scripted referee that refuses answers, withdraws questions, breaks the connection and sends unknown messages; and in
-    matches against `random`, in every game of its bot.toml and with every number of seats. On macOS, and with --unconfined, it
-    runs with your rights; steps that need the sandbox are skipped.
+    The bot runs in the sandbox of a ladder. PATH is the same as for `dogana ladder submit`. The bot is started many
+    times: by a scripted referee that refuses answers, withdraws questions, breaks the connection and sends unknown
+    messages; and in matches against `random`, in every game of its bot.toml and with every number of seats. On macOS,
+    and with --unconfined, it runs with your rights; steps that need the sandbox are skipped.
 
     The exit status is 0 if no step failed, otherwise 1. docs/check.md lists the steps.
 
@@ -105,7 +105,7 @@ def check(
 
 @contextlib.contextmanager
 def _scratch() -> Iterator[Path]:
-    """Provide a folder for the bot and its records, and remove the folders that killed checks have left.
+    """Provide a folder for the bot and its records, and remove the folders that killed checks have left behind.
 
     Each folder is locked for the lifetime of its check.
     """

@@ -23,7 +23,7 @@ def compare(
         ),
     ],
     other: Annotated[str, typer.Argument(help="Another bot, or another version.", metavar="OTHER")],
-    game: Annotated[str | None, typer.Option(help="Only at this game.", metavar="GAME")] = None,
+    game: Annotated[str | None, typer.Option(help="Compare them only at this game.", metavar="GAME")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -34,7 +34,7 @@ def compare(
 
     The chance that one is the stronger one follows from all matches under the condition; beyond 97.5 % they are told apart. It is
     not the chance of winning a match. "share" is the share of their common matches in which the first was ahead, with ties
-    counted as halves, and its 95 % confidence interval.
+    counted as halves; "95 %" is its confidence interval.
 
     Examples:
 

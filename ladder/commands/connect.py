@@ -53,7 +53,7 @@ def connect(
     logs: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the bot's output in this folder, a file for each match.", metavar="FOLDER", parser=target
+            help="Keep the bot's output in this folder, in a file for each match.", metavar="FOLDER", parser=target
         ),
     ] = None,
     insecure: InsecureOption = False,

@@ -18,7 +18,7 @@ from referee.commands.output import out, print_json
 def crosstable(
     game: Annotated[str, typer.Argument(help="The game.", metavar="GAME")],
     clock: Annotated[
-        str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
+        str | None, typer.Option(help="Use only standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
     option: OnlyOptions = None,
     home: FolderOption = None,

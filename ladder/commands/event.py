@@ -36,7 +36,7 @@ from referee.tournament.standings import chance_text
 
 MAX_TOP = 100
 LISTED = 10
-"""The maximum number of matches of each kind that are printed, and of left-out versions that are printed."""
+"""The maximum number of printed matches of each kind, and of printed versions that are left out."""
 DEFAULT_ROUNDS = 5
 
 event = typer.Typer(
@@ -96,7 +96,7 @@ def new(
     """Announce an event.
 
     At the closing time, the best bots of the standings are entered, each in the newest version that has qualified; later versions
-    go on in the ladder, not in the event. Of each author the best bot is entered; with --same-author, all of them may be.
+    go on in the ladder, not in the event. The best bot of each author is entered; with --same-author, all may be.
 
     With several games, the best of the ranking over these games are entered, if they have qualified in each. Each game has its
     default options, and weighs the same in the table.
@@ -197,7 +197,7 @@ def cancel(name: NameArgument, home: HomeOption, as_json: AsJson = False) -> Non
 
 @event.command("list", cls=PagedCommand)
 def listing(
-    game: Annotated[str | None, typer.Option(help="Only events of this game.", metavar="GAME")] = None,
+    game: Annotated[str | None, typer.Option(help="List only events of this game.", metavar="GAME")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -24,14 +24,14 @@ def finalists(
     folder: Annotated[
         Path,
         typer.Argument(
-            help="The folder for the copies of the bots, a folder for each.", metavar="FOLDER", parser=target
+            help="The folder for the copies of the bots, with a folder for each.", metavar="FOLDER", parser=target
         ),
     ],
     game: Annotated[str, typer.Option(help="The game.", metavar="GAME")],
     home: HomeOption,
     top: Annotated[int, typer.Option(help="The number of bots.", min=1, max=1000, metavar="NUMBER")] = 8,
     clock: Annotated[
-        str | None, typer.Option(help="The standings under this clock.", metavar="BANK+INCREMENT/CAP")
+        str | None, typer.Option(help="Use the standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
     option: OnlyOptions = None,
     force: ForceOption = False,

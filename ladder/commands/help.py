@@ -122,7 +122,7 @@ def _write_rows(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -
 
 
 class _Page:
-    """The common parts of the help pages of commands and groups."""
+    """The features that the help pages of commands and groups share."""
 
     help: str | None
 
@@ -150,7 +150,7 @@ class _Page:
 
 
 class PagedCommand(_Page, TyperCommand):
-    """A command with a help page in this format."""
+    """A command whose help page has the format of this module."""
 
     @override
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -182,7 +182,10 @@ class PagedCommand(_Page, TyperCommand):
 
     @override
     def invoke(self, ctx: Any) -> Any:
-        """Prepare for signals as `cli.main` requires, and call the command's function; add the command that helps to an error."""
+        """Prepare for signals as `cli.main` requires, and call the command's function.
+
+        If an error names a command that helps, the command is added to the text of the error.
+        """
         ctx.obj()
         try:
             return super().invoke(ctx)
@@ -196,7 +199,7 @@ class PagedCommand(_Page, TyperCommand):
 
 
 class PagedGroup(_Page, TyperGroup):
-    """A group of commands with a help page in this format."""
+    """A group of commands whose help page has the format of this module."""
 
     sections: Mapping[str, Sequence[str]] = {}
     """The names of its commands by heading; empty if one heading is enough."""
@@ -223,7 +226,7 @@ class PagedGroup(_Page, TyperGroup):
 
 
 def _meant(word: str, ctx: Any) -> list[str]:
-    """Return the commands that a wrong word may have meant, as a user types them; those of the current group come first."""
+    """Return the commands that a user may have meant by a wrong word, as typed; the current group comes first."""
     root = ctx.find_root()
     _, *groups = ctx.command_path.split()
     if paths := EXACTLY.get(" ".join([*groups, word.lower()])):

@@ -22,8 +22,8 @@ _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is
 def ladder_replay(context: typer.Context, match: str, home: Path | None, server: str | None, **options: Any) -> None:
     """Show a match step by step, or ask a bot about it.
 
-    The command fetches the record of the match, and passes it to `dogana replay` with the same options: every step is played
-    again by the rules. A record is available when all matches from its seed are over.
+    The command fetches the record of the match, and passes it to `dogana replay` with the same options: every step is
+    replayed under the rules. A record is available when all matches from its seed are over.
 
     Examples:
 

@@ -25,7 +25,7 @@ def log(
             help="A match; or a bot (mybot, or 'mybot v2'), for its last match with a log.",
         ),
     ],
-    seat: Annotated[int | None, typer.Argument(help="Only this seat of the match.", min=0, metavar="SEAT")] = None,
+    seat: Annotated[int | None, typer.Argument(help="Show only the log of this seat.", min=0, metavar="SEAT")] = None,
     tail: Annotated[
         int, typer.Option(help="Show this many lines at the end of each log.", min=1, metavar="NUMBER")
     ] = 40,

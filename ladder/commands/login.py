@@ -36,7 +36,7 @@ def login(
     ] = None,
     insecure: InsecureOption = False,
 ) -> None:
-    """Log in at a ladder with the token from its organiser.
+    """Log in to a ladder with the token from its organiser.
 
     The command prompts for the token, or reads it from standard input, so that it never appears in a command line. It stores the
     token in a file that only you can read. It sends the token to another machine only over an encrypted connection, unless you

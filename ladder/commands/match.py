@@ -30,8 +30,8 @@ def match(
 
     If a seat was put out, it shows the reason, and the decision at which it happened.
 
-    For that decision it shows the seat's observation, its legal actions, and the reasons for refusing its answers. The record is
-    played again for this; the exit status is 1 if it is missing or does not hold, unless it was pruned.
+    For that decision it shows the seat's observation, its legal actions, and the reasons for refusing its answers. For
+    this, it replays the record; the exit status is 1 if the record is missing or does not hold, unless it was pruned.
 
     Examples:
 

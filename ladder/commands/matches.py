@@ -19,16 +19,16 @@ from referee.match.result import Outcome
 def matches(
     bot: Annotated[
         str | None,
-        typer.Argument(help="Only matches of this bot (mybot), or of one version ('mybot v2').", metavar="BOT"),
+        typer.Argument(help="List only matches of this bot (mybot), or of one version ('mybot v2').", metavar="BOT"),
     ] = None,
-    game: Annotated[str | None, typer.Option(help="Only matches of this game.", metavar="GAME")] = None,
-    lost: Annotated[bool, typer.Option("--lost", help="Only matches in which the bot was not first.")] = False,
+    game: Annotated[str | None, typer.Option(help="List only matches of this game.", metavar="GAME")] = None,
+    lost: Annotated[bool, typer.Option("--lost", help="List only matches in which the bot was not first.")] = False,
     was_out: Annotated[
-        bool, typer.Option("--out", help="Only matches in which the bot was out; without BOT, in which any bot was.")
+        bool, typer.Option("--out", help="List only matches in which the bot was out; without BOT, in which any was.")
     ] = False,
     limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000, metavar="NUMBER")] = 10,
-    before: Annotated[str, typer.Option(help="Only matches older than this one.", metavar="MATCH")] = "",
-    after: Annotated[str, typer.Option(help="Only matches newer than this one.", metavar="MATCH")] = "",
+    before: Annotated[str, typer.Option(help="List only matches older than this one.", metavar="MATCH")] = "",
+    after: Annotated[str, typer.Option(help="List only matches newer than this one.", metavar="MATCH")] = "",
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -118,7 +118,7 @@ TablesPerAddressOption = Annotated[
     int | None,
     typer.Option(
         "--tables-per-address",
-        help="The maximum number of these from one address, which a whole class may share.",
+        help="The maximum number of such matches from one address, which a whole class may share.",
         show_default="all",
         min=1,
         max=256,

@@ -36,7 +36,7 @@ def prune(
     versions_older_than: Annotated[
         str | None,
         typer.Option(
-            help="Remove the files of versions that have not played for this time: retired, not qualified, or replaced.",
+            help="Remove files of versions that have not played for this long: retired, not qualified, or replaced.",
             metavar="DAYS",
         ),
     ] = None,
@@ -49,7 +49,7 @@ def prune(
     keep_one_block_of: Annotated[
         int,
         typer.Option(
-            help="Keep the records of one block in this number, at any age; 0 for none.",
+            help="Keep the records of one block in this many, at any age; 0 for none.",
             min=0,
             max=1_000_000,
             metavar="NUMBER",
@@ -129,7 +129,7 @@ def prune(
 
 
 def _before(age: str | None) -> str | None:
-    """Return the time that lies this age in the past, in the ladder's format; None if no age is given.
+    """Return the time that was this long ago, in the ladder's format; None if no age is given.
 
     Raises:
         LadderError: if the age cannot be read.

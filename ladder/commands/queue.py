@@ -15,7 +15,7 @@ from referee.commands.output import out, print_json
 
 
 def queue(
-    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.", metavar="GAME")] = None,
+    game: Annotated[str | None, typer.Argument(help="The game; all games if left out.", metavar="GAME")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -49,9 +49,9 @@ def recompute(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify all records, build ratings again, and compare.
+    """Verify all records, rebuild the ratings, and compare.
 
-    Ratings, standings, schedule and results are built again from the audit log. Nothing is changed without --repair, so a
+    Ratings, standings, schedule and results are rebuilt from the audit log. Nothing is changed without --repair, so a
     run may go on meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it depends on the
     differences found, not on those left. Records marked as lost are listed each time, but no longer count as a
     difference. After an interruption, the next command continues from there.

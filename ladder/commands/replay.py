@@ -40,7 +40,7 @@ def replay(
 ) -> None:
     """Show a record step by step, or ask a bot about it.
 
-    Every step is played again by the rules. An incomplete or invalid record is shown up to the fault; the
+    Every step is replayed under the rules. An incomplete or invalid record is shown up to the fault; the
     exit status is then 1.
 
     With --bot, a bot gets the questions of a seat in the match again, and its answers are compared. Whatever it answers, the
@@ -101,7 +101,7 @@ def look_at(
     bot: Annotated[
         str | None,
         typer.Option(
-            help="Ask this bot the questions of the seat of --as: the path of a bot, or cmd:'COMMAND'.",
+            help="Ask this bot the questions of the seat named by --as: the path of a bot, or cmd:'COMMAND'.",
             metavar="PATH",
         ),
     ] = None,

@@ -90,8 +90,8 @@ def run(
     condition finishes the matches of an interrupted one.
 
     Each bot runs in a sandbox: it sees its own files and the usual programs, has no network, and leaves nothing behind;
-    `dogana doctor` reports what this machine can enforce. To offer other runtimes, link them in the folder `runtimes` of the
-    ladder.
+    `dogana doctor` reports what this machine can enforce. To offer other runtimes, link them in the ladder's `runtimes`
+    folder.
 
     Examples:
 

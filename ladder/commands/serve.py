@@ -92,7 +92,7 @@ class AtHomeMode(Enum):
 def serve(
     home: HomeOption,
     listen: Annotated[
-        str, typer.Option(help="The address for bots at home and spectators, by gRPC.", metavar="HOST:PORT")
+        str, typer.Option(help="The address for bots at home and spectators, over gRPC.", metavar="HOST:PORT")
     ] = DEFAULT_ADDRESS,
     game: Annotated[
         list[str] | None,
@@ -120,7 +120,7 @@ def serve(
     web: Annotated[
         str,
         typer.Option(
-            help="The address for browsers and commands, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
+            help="The address for browsers and commands, over HTTP, or over HTTPS with --tls-cert.", metavar="HOST:PORT"
         ),
     ] = PAGES_ADDRESS,
     public_url: Annotated[
@@ -134,7 +134,7 @@ def serve(
     cors_origin: CorsOption = None,
     metrics: Annotated[
         str | None,
-        typer.Option(help="Serve figures for Prometheus at this address, at /metrics by HTTP.", metavar="HOST:PORT"),
+        typer.Option(help="Serve figures for Prometheus at this address, at /metrics over HTTP.", metavar="HOST:PORT"),
     ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
@@ -145,7 +145,7 @@ def serve(
 ) -> None:
     """Offer the ladder over the network, and play day and night.
 
-    A submitted bot qualifies at once, and plays from then on. You can stop the ladder at any moment, by Ctrl-C or
+    A submitted bot qualifies at once, and plays from then on. You can stop the ladder at any moment, with Ctrl-C or
     SIGTERM, and it continues at its next start. It waits until somebody submits a bot.
 
     Authors need a token: `dogana ladder author add NAME` prints one. They log in with `dogana login URL`, where URL is the

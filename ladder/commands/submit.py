@@ -47,7 +47,7 @@ def submit(
     author: Annotated[
         str | None,
         typer.Option(
-            help="Its author.",
+            help="The bot's author.",
             metavar="AUTHOR",
             show_default="your login name; with --server, the author whose token is used",
         ),
@@ -151,5 +151,8 @@ def login_name() -> str:
 
 
 def fitted(text: str) -> str:
-    """Reduce a text to the characters of names (`ladder.intake.submission.check_names`); the result may be empty."""
+    """Reduce a text to the characters that names may contain (`ladder.intake.submission.check_names`).
+
+    The result may be empty.
+    """
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-")[:MAX_NAME]

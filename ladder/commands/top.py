@@ -30,13 +30,13 @@ MAX_NOTES = 10
 
 
 def top(
-    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.", metavar="GAME")] = None,
+    game: Annotated[str | None, typer.Argument(help="The game; all games if left out.", metavar="GAME")] = None,
     clock: Annotated[
-        str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
+        str | None, typer.Option(help="Show only standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
     option: OnlyOptions = None,
     all_games: Annotated[
-        bool, typer.Option("--all-games", help="One ranking over all games, each of which weighs the same.")
+        bool, typer.Option("--all-games", help="Show one ranking over all games, each with the same weight.")
     ] = False,
     home: FolderOption = None,
     server: ServerOption = None,
@@ -119,7 +119,7 @@ _COLUMNS: dict[str, Callable[[StandingRow], str]] = {
 }
 """The columns of a table, each with the function that returns its text for a standing."""
 _OF_SEVERAL: dict[str, str] = {Status.NEW: "wait for their first match", Status.UNTRIED: "wait to qualify"}
-"""The notes on several versions, for each status whose note on one version has other words."""
+"""The note on several versions, for each status whose note on a single version is worded differently."""
 _DISPENSABLE = ("sigma", "mu", "different", "out", "author", "wins", "matches")
 """The columns that are left out on a narrow terminal, in this order."""
 

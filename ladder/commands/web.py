@@ -47,9 +47,9 @@ def web(
 
     They show standings, bots, matches, and running matches.
 
-    They are read-only; with `dogana ladder serve --web`, authors can also submit there, and people play. The ladder may be run or
-    served meanwhile. With --play, people can play here, too, but only against house bots, and only one program at a time can
-    offer this.
+    They are read-only; with `dogana ladder serve --web`, authors can also submit there, and people can play. The ladder
+    may be run or served meanwhile. With --play, people can play here, too, but only against house bots, and only one
+    program at a time can offer this.
 
     Examples:
 

@@ -69,7 +69,7 @@ def remote_ladder(server: str, login: Login | None = None) -> RemoteLadder:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A folder or a server."""
+    """The ladder that a command uses: a folder on this machine, or a server."""
 
     home: Path
     server: str | None
@@ -121,7 +121,7 @@ class Where:
 
     @property
     def soon(self) -> str:
-        """Return the time at which a new or requalified bot qualifies, in words."""
+        """Return, in words, when a new or requalified bot qualifies."""
         return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:
