@@ -24,7 +24,7 @@ class Exercise:
 
     @property
     def when(self) -> When:
-        """The time at which it runs, relative to the other exercises."""
+        """The time at which the exercise runs, relative to the other exercises."""
         return self.steps[0].when
 
 
@@ -68,7 +68,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
-    """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run all the time."""
+    """Run exercises side by side, and then those that must run alone. Exercises that mostly wait run alongside both."""
     slots = asyncio.Semaphore(processors())
 
     async def hold_in_a_slot(exercise: Exercise) -> None:

@@ -198,7 +198,7 @@ async def _reject(rehearsal: Rehearsal, number: int, reason: pb.Rejected.Reason,
 
 @instruction
 async def withdraw(rehearsal: Rehearsal, reason: pb.Withdrawn.Reason) -> None:
-    """Withdraw the last decision; if it was not answered, an answer may be on its way."""
+    """Withdraw the last decision; if it was not answered, an answer may still be on its way."""
     number = rehearsal.table.number
     if not rehearsal.given:
         rehearsal.withdrawn.append(number)
@@ -368,7 +368,7 @@ async def drop_the_rest(rehearsal: Rehearsal) -> None:
 
 
 async def answers_in_time(rehearsal: Rehearsal) -> str:
-    """Expect the fastest of a few answers to come within its time."""
+    """Expect the fastest of a few answers to arrive within the allowed time."""
     table = rehearsal.table
     taken: list[float] = []
     while len(taken) < _TRIES and table.go_on():
@@ -389,7 +389,7 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
 
 @instruction
 async def over(rehearsal: Rehearsal, *, reveals_seed: bool = True) -> None:
-    """Send GameOver, end the stream, and wait for the end of the bot."""
+    """Send GameOver, end the stream, and wait for the bot to exit."""
     await rehearsal.say(rehearsal.table.game_over(reveals_seed=reveals_seed))
     rehearsal.bot.end()
     await rehearsal.bot.exit(rehearsal.course.patience.exit)
@@ -451,7 +451,7 @@ def processes_of(rehearsal: Rehearsal) -> list[int]:
 
 
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
-    """Expect the parent of each of the bot's processes, except the program, to be another of them."""
+    """Expect the parent of each of the bot's processes, except that of the program itself, to be another of them."""
     processes = processes_of(rehearsal)
     # In a box or under a supervisor, the program's parent adopts an orphan; otherwise, the first process of the machine does.
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}

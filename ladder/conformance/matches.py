@@ -1,4 +1,4 @@
-"""Scripts that play real matches against `random`, with each number of seats, with other options, with a tight clock, and so on."""
+"""Scripts that play real matches against `random`: with each number of seats, with other options, and so on."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def plays(rehearsal: Rehearsal) -> str:
 
 
 async def plays_with_other_options(rehearsal: Rehearsal) -> str:
-    """Play a match with no option at its default."""
+    """Play a match in which as many options as the game allows differ from their defaults."""
     options = other_options(rehearsal.game, rehearsal.seats)
     if not options:
         raise Skipped("the game has no options")

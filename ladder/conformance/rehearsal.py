@@ -45,7 +45,7 @@ class StepOutcome(Enum):
 
 
 class Judged(Exception):
-    """The end of a step before the end of its script; the text gives the reason, in one line."""
+    """The step ended before the end of its script; the text gives the reason, in one line."""
 
     outcome: StepOutcome
 
@@ -110,7 +110,7 @@ class Step:
     see: tuple[str, str] = ("", "")
     """Further reading: a page and its section."""
     when: When = When.SIDE_BY_SIDE
-    """The time of its exercise; only the value of the first step of an exercise is used."""
+    """The time at which its exercise runs; only the value of the first step in an exercise is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Verdict:
     step: Step
     outcome: StepOutcome
     said: str
-    """The bot's behaviour, in one line. It may quote the bot."""
+    """A description of the bot's behaviour, in one line that may quote the bot."""
     transcript: tuple[str, ...] = ()
     """The last messages of a bot that failed, shortened."""
     wrote: tuple[str, ...] = ()
@@ -274,7 +274,7 @@ class Rehearsal:
             raise Failed(f"it sent {error}") from error
 
     async def left(self) -> str:
-        """Describe the end of the bot or of its stream; return an empty text if neither has ended."""
+        """Describe the exit of the bot, or the end of its stream; return an empty text if neither has ended."""
         bot = self.bot
         ended = await bot.exit(EXIT_SECONDS if bot.has_closed else 0)  # it may have closed it while exiting
         if not ended:

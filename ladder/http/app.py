@@ -66,9 +66,9 @@ from referee.registry import games
 from referee.terminal import visible
 
 MAX_PAGES = 4
-"""The maximum number of pages rendered at a time, because they compete for one interpreter."""
+"""The maximum number of pages rendered at a time; more would only compete for one interpreter."""
 MAX_NAMED = 200
-"""The maximum length of an address for which a similar one is suggested, because the search delays all connections."""
+"""The maximum length of an address for which a similar one is suggested; the search for one delays all connections."""
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'self'",
@@ -262,8 +262,8 @@ def application(
         niceness: the niceness of the pages. It does not apply to drawing viewers, which takes seconds while somebody waits.
         figures: counts the requests of programs.
         limits: the remaining allowances of callers; None for full allowances.
-        viewer_niceness: the niceness of drawing viewers, for pages that nobody waits for.
-        fresh_seconds: the time for which a public answer is reused.
+        viewer_niceness: the niceness of drawing viewers, for a site whose pages nobody waits for.
+        fresh_seconds: the time, in seconds, for which a public answer is reused.
     """
     refusals, cache = Refusals(), AnswerCache(fresh_seconds)
     pages = Pages(home, site, limits or Limits(), refusals, cache)

@@ -27,7 +27,7 @@ class Choice:
     spots: Sequence[str]
     """The spots of the picture to which the action refers (`Game.spots`)."""
     closes: bool
-    """True if the action gives up the others (`Game.closing_actions`), so that the person must confirm it."""
+    """True if the action gives up the other legal ones (`Game.closing_actions`), so that the person must confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,10 @@ def in_common(texts: Sequence[str]) -> str:
 
 
 def _divided(kind: str, members: Sequence[tuple[Choice, str]]) -> list[Group]:
-    """Return the actions as one group; divide a large group by the first argument if that makes fewer groups than actions."""
+    """Return the actions as one group, or divide a large group by the first argument of the actions.
+
+    It is divided only if that makes at most half as many groups as there are actions.
+    """
     firsts = dict.fromkeys(first for _, first in members)
     if len(members) <= MAX_OF_GROUP or not 1 < len(firsts) <= len(members) / 2:
         return [Group(kind, [choice for choice, _ in members])]

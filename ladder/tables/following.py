@@ -39,7 +39,7 @@ class Following:
         Args:
             record: the record; it may be incomplete (`<name>.<random>.part`).
             plan: the plan of the match.
-            find_game: looks up a game by name.
+            find_game: a function that looks up a game by name.
             seat: the seat whose view to follow.
 
         Raises:

@@ -79,7 +79,7 @@ class Hosts:
         }
 
     def sweep(self) -> None:
-        """Kill the bots left behind by processes of tables that were killed."""
+        """Kill the bots left behind by table processes that were killed."""
         if self._isolation.sandbox is not None:
             self._isolation.sandbox.groups.sweep()
 

@@ -38,7 +38,8 @@ from referee.live.seats.orphans import kill_below
 TABLES = 32
 """The default maximum number of concurrent tables, which is enough for a class. Each table takes 40 MB."""
 MAX_OF_ONE = 2
-"""The maximum number of a person's tables. By default, one address may have all tables, because a class shares an address."""
+"""The maximum number of tables for one person. By default, one address may have all tables, because a whole class may
+share an address."""
 MAX_FINISHED = 200
 """The maximum number of finished matches that are stored."""
 STOP_SECONDS = 2.0
@@ -64,7 +65,7 @@ class PersonAnswer:
 
 
 class Table:
-    """A match that a person plays, in a process that ends after it."""
+    """A match that a person plays, in a process of its own that ends after the match."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class Table:
         self._speaks = False
         """True if the page polls for updates, as its script does."""
         self.awaited = time.monotonic()
-        """The time (`time.monotonic`) until which the person's page may be silent."""
+        """The time (`time.monotonic`) from which the silence of the person's page is counted."""
 
     @property
     def revision(self) -> str:
@@ -178,7 +179,7 @@ class OpenTables:
         tables: int = TABLES,
         of_address: int | None = None,
     ) -> None:
-        """Prepare at most `tables` tables, `of_address` of them for one address; finished matches go into `folder`.
+        """Prepare for at most `tables` tables, `of_address` of them for one address; `folder` stores finished matches.
 
         Without `hosts`, there are only house bots; without `of_address`, one address may have all tables.
         """
@@ -323,7 +324,7 @@ class OpenTables:
     # the processes
 
     async def _follow(self, table: Table) -> None:
-        """Take the views from the process of a table until the process ends."""
+        """Show each view that the process of a table sends, until the process ends."""
         pipe = table.process.stdout
         assert pipe is not None  # noqa: S101
         try:
@@ -367,7 +368,7 @@ class OpenTables:
                 note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
-        """Return True if the folder is still the locked one, because another program may have replaced or removed it."""
+        """Return True if the folder is still the locked one; another program may have replaced or removed it."""
         try:
             return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
         except FileNotFoundError:
@@ -393,7 +394,7 @@ class OpenTables:
 
 
 def is_idle(table: Table, now: float, limits: TableLimits) -> bool:
-    """Return True if a table can be cleared: its person has gone, or its match is over and its process has ended."""
+    """Return True if a table can be cleared: its player has left, or its match is over and its process has ended."""
     return now - table.awaited > (limits.sweep_seconds if table.has_ended else limits.gone_seconds)
 
 

@@ -23,7 +23,7 @@ class Person:
 
     Attributes:
         question: the open decision; None while other seats have their turn.
-        remark: the fate of the last decision, if it was not answered in time.
+        remark: what became of the last decision, if it was not answered in time.
         is_out: True if the seat is out, so that it has no more decisions.
     """
 
@@ -56,7 +56,7 @@ class Person:
     # the driver's side (`referee.live.matches.driver.AgentConnection`)
 
     def ask(self, decision: Decision) -> None:
-        """Take a decision; `flush` puts it to the person after the moves of house bots, and its time begins then."""
+        """Accept a decision; `flush` puts it to the person after the house bots have moved. Its time begins then."""
         self._unsent = decision
 
     def flush(self) -> None:
@@ -67,7 +67,7 @@ class Person:
             self._put(decision)
 
     def new_deadline(self, decision: Decision) -> None:
-        """Take the new deadline of an open decision."""
+        """Accept the new deadline of an open decision."""
         if self.question is not None:
             self._put(decision)
 
@@ -76,12 +76,12 @@ class Person:
         self._changed()
 
     def withdraw(self, withdraw: Withdraw) -> None:
-        """Take a decision back."""
+        """Withdraw a decision."""
         self._unsent, self.question, self.remark = None, None, REMARKS[withdraw.reason]
         self._changed()
 
     def reject(self, reject: Reject) -> None:
-        """Refuse an answer that arrived after the deadline, although the timer had not fired yet."""
+        """Tell the person that an answer came too late: after the deadline, although the timer had not fired yet."""
         self.remark = self.remark or NOT_COUNTED
         self._changed()
 

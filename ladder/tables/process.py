@@ -39,7 +39,7 @@ REPLAY = "replay.html"
 VIEW = "view.json"
 """The name of the file with the last view of a finished match; `RECORD` and `REPLAY` name the other files."""
 NICENESS = 10
-"""The niceness of tables: when there is too little processor time for both, rated matches come first."""
+"""The niceness of table processes: when there is too little processor time, rated matches come first."""
 MAX_ORDER_BYTES = 1024 * 1024
 """The maximum length of an input line, in bytes; the first line contains the filter of system calls."""
 MAX_LOG = 60

@@ -17,7 +17,7 @@ PERSON = "person"
 """The name of the person's seat in the record."""
 RANDOM_SEAT = "random"
 DEFAULT = ""
-"""The value in the form for an unchanged option."""
+"""The form's value for an option that keeps its default."""
 MAX_CHOICES = 24
 """The maximum number of values in a list; an option with more values gets a text field."""
 
@@ -53,7 +53,7 @@ class TableRequest:
 
     game: str
     bots: tuple[str, ...]
-    """The player in each seat: `PERSON` once, house bots, and versions of authors by label."""
+    """The player in each seat: `PERSON` once, house bots by name, and versions of authors' bots by label."""
     options: dict[str, OptionValue]
     """The options that differ from their defaults."""
     clock: str
@@ -66,7 +66,7 @@ class TableRequest:
 
 
 def opponents(game: Game) -> list[str]:
-    """Return the house bots that play a game, `greedy` before `random`."""
+    """Return the names of the house bots that can play a game, `greedy` before `random`."""
     return [name for name, bot in house_bots().items() if bot.plays(game)]
 
 
@@ -84,7 +84,7 @@ def values_of(option: Option) -> list[str]:
 
 
 def offered_options(game: Game) -> list[Option]:
-    """Return the options that a person can choose: all of the game's options except random decisions at the start."""
+    """Return the options that a person can choose: all of the game's, except for random decisions at the start."""
     return [option for option in game.options if option.name != OPENINGS]
 
 
@@ -135,5 +135,5 @@ def read_table_request(game: Game, fields: Mapping[str, str], willing: Collectio
 
 
 def _number(text: str) -> int:
-    """Read a small number; -1 for any other text."""
+    """Read a number of up to three digits; return -1 for any other text."""
     return int(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else -1

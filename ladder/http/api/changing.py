@@ -28,7 +28,7 @@ from referee.errors import DoganaError
 
 
 class ChangesByPrograms:
-    """Makes the changes that authors request by commands."""
+    """Makes the changes that authors request with commands."""
 
     def __init__(self, callers: Callers, changes: Changes) -> None:
         self._callers = callers

@@ -44,7 +44,7 @@ def names_in(path: str) -> list[str]:
 
 
 def openapi(questions: Mapping[str, Question], servers: str) -> dict[str, Any]:
-    """Return the description; if the questions include changes, it also describes the submission of bots.
+    """Return the description of the API; if the questions include changes, it also describes the submission of bots.
 
     Args:
         questions: every question by its path.

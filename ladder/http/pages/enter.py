@@ -16,7 +16,7 @@ def ten_lines() -> str:
 
 
 def enter(visit: Visit) -> Page:
-    """Return the page on entering a bot."""
+    """Return the page that explains how to enter a bot."""
     return Page(
         "enter.html",
         {"ten_lines": ten_lines(), "game": next(iter(games())), "url": visit.site.url or "URL"},

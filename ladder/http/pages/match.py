@@ -1,4 +1,4 @@
-"""A match, with its winner and the reasons, all points, times and faults, and links to more."""
+"""The page of a match: who won and why, all points, times and faults, and links to more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def match(visit: Visit) -> Page:
     """Return the page of a match or, while its steps are hidden, a page that explains when they will be visible.
 
     Raises:
-        LadderError: if there is no such match, or if there are several.
+        LadderError: if there is no such match, or more than one.
     """
     name = visit.names["match"]
     try:

@@ -15,7 +15,7 @@ def matches(visit: Visit) -> Page:
     Raises:
         UnknownGame: if there is no such game.
         LadderError: if there is no such bot, or no such match to start from.
-        BadQuestion: if the parameters are wrong.
+        BadQuestion: if a parameter is invalid.
     """
     game = find(visit.names["game"]).name
     bot = visit.query.get("bot", "").strip()

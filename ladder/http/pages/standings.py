@@ -45,7 +45,7 @@ def standings(visit: Visit) -> Page:
     Raises:
         UnknownGame: if there is no such game.
         NoPage: if there are no standings under such a condition.
-        BadQuestion: if the parameters are wrong.
+        BadQuestion: if a parameter is invalid.
     """
     tables = visit.desk.ask(TopRequest(game=visit.names["game"])).tables
     table = table_of(visit, tables)

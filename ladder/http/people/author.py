@@ -63,7 +63,7 @@ class Author:
         self._lookups = Threads(MAX_LOOKUPS)
 
     def routes(self) -> list[Route]:
-        """Return the routes; read-only pages have none for authors."""
+        """Return the routes for authors; on read-only pages, they only lead to an error."""
         if not self._site.takes_bots:
             return [Route(path, _takes_no_bots) for path in ("/login", "/me", "/submit")]
         return [
@@ -240,12 +240,12 @@ class Author:
 
 
 def login(visit: Visit, reason: str = "") -> Page:
-    """Return the page for logging in; `reason` explains why that is needed."""
+    """Return the login page; `reason` explains why a login is needed."""
     return Page("login.html", {"reason": reason}, status=401 if reason else 200)
 
 
 def _for_authors(function: PageFunction) -> PageFunction:
-    """Wrap a page for authors: other visitors get the page for logging in."""
+    """Wrap a page that is for authors only: other visitors get the login page instead."""
 
     def page(visit: Visit) -> Page:
         if not visit.caller.author and function is not login:

@@ -48,7 +48,8 @@ ENCRYPTED_COOKIE = "__Host-dogana-table-"
 """The prefix of the cookie with a table's key on encrypted pages: browsers send it to all pages of this host, only over TLS."""
 KEY_SECONDS = 7 * 86_400
 SETTLE_SECONDS = 0.8
-"""The time for which an answer waits for other players' moves; it is less than a stopping server waits for open requests."""
+"""The time, in seconds, for which an answer waits for other players' moves. It is shorter than the time for which a
+stopping server waits for open requests."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
 """The content security policy for the page of a match. That page contains a script, and sets the rest of the policy itself."""
 
@@ -203,7 +204,7 @@ class Play:
         return RedirectResponse("../../../play", 303)
 
     async def _has_news(self, request: Request, table: Table) -> bool:
-        """Wait a while for a question other than `question`; return True if the view of the table is newer than `seen`.
+        """Wait a while for a question other than the query's; return True if there is a newer view than in the query.
 
         This way, a person sees a new question immediately, together with the moves of others. If too many requests are
         waiting, the function returns immediately.
@@ -279,7 +280,7 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
     """Return the page of a table.
 
     Args:
-        name: its id.
+        name: the id of the table.
         view: the view to show.
         table: the table, for the person who plays at it; None for other viewers of a finished match.
         refusal: the reason why the form was refused; empty if it was not.

@@ -1,6 +1,6 @@
 """The last position of a match as a single picture, for pages that show several matches.
 
-Drawing it takes half a second, because the record is played again; drawing all pictures of the viewer takes up to a minute.
+Drawing it takes half a second, because the record is replayed; drawing all pictures of the viewer takes up to a minute.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from referee.registry import find
 MAX_PICTURES = 64
 """The maximum number of cached pictures."""
 RECENT = 8
-"""A page chooses the match to show from about this number of the game's latest matches."""
+"""A page chooses the match to show from this many of the game's latest matches."""
 
 
 class Boards:
     """Handles the requests for pictures of last positions, one at a time."""
 
     def __init__(self, ask: Callable[[Request], Visit], limits: Limits) -> None:
-        """Prepare; `ask` parses a request."""
+        """Prepare to draw pictures; `ask` is a function that parses a request."""
         self._ask = ask
         self._limits = limits
         self._threads = Threads(1)

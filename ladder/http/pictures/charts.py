@@ -70,7 +70,7 @@ def bar(one: StandingRow, axis: Axis) -> Markup:
 
 
 def scale(axis: Axis) -> Markup:
-    """Return the scale above the bars: three numbers of the axis."""
+    """Return the scale above the bars: the lowest, the middle and the highest number of the axis."""
     width, _ = _BAR
     return Markup(
         '<svg class="bar" viewBox="0 0 {w} 14" aria-hidden="true">'

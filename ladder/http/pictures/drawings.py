@@ -70,7 +70,7 @@ def start_drawing(folder: Path, name: str, niceness: int) -> subprocess.Popen[by
 
 @dataclass(slots=True)
 class Drawing:
-    """The progress of a match's page.
+    """The progress of drawing a match's page.
 
     Attributes:
         page: the file of the page; None until it is drawn.

@@ -41,7 +41,7 @@ from referee.registry import games
 CONTENTS = "dogana-site.json"
 """The file that lists all files of a site; a folder without it is not treated as a site."""
 LOOK_SECONDS = 0.1
-"""The interval between checks for a viewer that is being drawn."""
+"""The interval, in seconds, between checks for a viewer that is being drawn."""
 _MAX_CONTENTS = 64 * 1024**2
 
 _NO_LIMIT = Allowance("requests", 1_000_000_000, 1.0)
@@ -94,7 +94,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, 
 
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
-    """Make the folder, and hold its lock in this context: of two writers, each would remove or miss pages of the other."""
+    """Make the folder, and hold its lock in this context; two writers would remove or miss each other's pages."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -108,7 +108,7 @@ def _only_writer(folder: Path) -> Iterator[None]:
 
 
 def _remove_unfinished(folder: Path, files: set[str]) -> None:
-    """Remove the unfinished copies of these files that killed processes have left (see `replacing`)."""
+    """Remove the unfinished copies of these files that killed processes have left behind (see `replacing`)."""
     for parent in {(folder / path).parent for path in files}:
         for part in parent.glob("*.part"):
             if str(part.relative_to(folder)).rsplit(".", 2)[0] in files:

@@ -22,7 +22,7 @@ class Asset:
 
 @cache
 def assets() -> dict[str, Asset]:
-    """Return all files of `static/` by name."""
+    """Return all files in `static/` by name."""
     found = {}
     for file in sorted(resources.files("ladder.http").joinpath("static").iterdir(), key=lambda file: file.name):
         content = file.read_bytes()
@@ -34,5 +34,5 @@ def assets() -> dict[str, Asset]:
 
 @cache
 def assets_by_path() -> dict[str, Asset]:
-    """Return all files of `static/` by path."""
+    """Return all files in `static/` by path."""
     return {asset.path: asset for asset in assets().values()}

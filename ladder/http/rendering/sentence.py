@@ -1,4 +1,4 @@
-"""A sentence on how a match was won."""
+"""A sentence about how a match was won."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from ladder.questions.rows import StandingRow
 from referee.match.clock import TimeControl
 
 _MAX_NAMED = 3
-"""The maximum number of named rivals of a leader."""
+"""The maximum number of a leader's rivals that are named."""
 
 
 def percent(share: float) -> str:

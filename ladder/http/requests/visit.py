@@ -124,7 +124,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The response of a page."""
+    """The response of a page: a template with its values, the HTTP status and further headers."""
 
     template: str
     """The file in `templates/`."""
