@@ -1,4 +1,7 @@
-"""Measure speed beside other programs, in the same run: `make bench`. Figures vary with the machine; ratios vary less."""
+"""Measure speed next to that of other programs, in the same run: `make bench`.
+
+Figures vary with the machine; ratios vary less.
+"""
 
 import os
 

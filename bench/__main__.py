@@ -74,7 +74,9 @@ def commit_here() -> str:
 
 
 def go_on_compiled(page: Path | None, load: float) -> None:
-    """Run the same command in a copy with compiled rules; return only if this is that copy, or the rules cannot be compiled.
+    """Run the same command in a copy of the sources with compiled rules.
+
+    This returns only if this process already runs in that copy, or the rules cannot be compiled.
 
     Args:
         page: the file for the table.
@@ -102,7 +104,7 @@ def main() -> None:
     parser.add_argument("--pure", action="store_true", help="do not compile the rules with which matches are played")
     parser.add_argument("--page", type=Path, help="a file for the table, in addition to printing it")
     parser.add_argument(
-        "--load", type=float, default=os.getloadavg()[0], help="the load before; by default the current load"
+        "--load", type=float, default=os.getloadavg()[0], help="the load beforehand; by default the current load"
     )
     arguments = parser.parse_args()
     if unknown := set(arguments.step) - set(STEPS):

@@ -50,7 +50,10 @@ def play_greedy() -> None:
 
 
 def play_on_the_brink(margin_seconds: float) -> None:
-    """Answer at random just before the limit; print each decision's number, its seconds by the bot's own clock, and its budget."""
+    """Answer at random just before the limit.
+
+    For each decision, print its number, the seconds that it took by the bot's own clock, and its budget.
+    """
     chance = random.Random(1)
 
     def choose(decision: Decision) -> int:

@@ -35,7 +35,7 @@ MAX_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision that was in time by the bot's own clock."""
+    """A decision that was answered in time by the bot's own clock."""
 
     own_seconds: float
     charged_seconds: float
@@ -71,7 +71,10 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
 
 
 def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
-    """Return the decisions that were in time by the bots' own clocks, with their times in the logs (by seat) and the record."""
+    """Return the decisions answered in time by the bots' own clocks, with their times from the logs and the record.
+
+    The logs are given by seat.
+    """
     found = []
     for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]

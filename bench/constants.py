@@ -1,9 +1,9 @@
 """A search for better TrueSkill constants in each game: `make ratings` writes a table into docs/ratings.md.
 
 Bots of eight strengths play at random tables of every size; they are `greedy` with a share of random actions. Ratings are
-updated after each match, with many combinations of beta, tau and draw probability. Before each match, the ratings predict for each
-pair of seats which
-will be ahead; the loss is the mean of -log(predicted probability of the result). The seeds determine every figure.
+updated after each match, with many combinations of beta, tau and draw probability. Before each match, the ratings
+predict for each pair of seats which of the two will be ahead; the loss is the mean of -log(predicted probability of
+the result). The seeds determine every figure.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _pairs(ratings: Sequence[Rating], ranks: Sequence[int], beta: float) -> Iter
 
 
 def look(game: str, matches: int) -> Found:
-    """Play the matches of a game, and rate them with all constants.
+    """Play the matches of a game, and rate them with all combinations of constants.
 
     The best constants are chosen on the odd matches and compared with ours on the even ones, so that the gain is not due to chance.
     """
@@ -130,7 +130,7 @@ def look(game: str, matches: int) -> Found:
 
 
 def row(found: Found) -> str:
-    """Return the line of the table for a game."""
+    """Return the table's line for a game."""
     best = found.best
     return (
         f"| {find(found.game).title} | {found.ties:.1%} | {found.ours:.4f} | {best.beta:g}, {best.tau:g}, {best.draw:g}"

@@ -1,4 +1,6 @@
-"""Compute the luck in the draws of a match, and results without that luck. It is a control variate whose mean is 0 by construction.
+"""Compute the luck in the draws of a match, and results without that luck.
+
+The luck is a control variate whose mean is 0 by construction.
 
 The proof is in docs/luck.md. `Luck` adds up the differences in value between each draw and other draws from the same state, for
 any estimate of the value of states; `without_luck` subtracts the luck from results, with a coefficient fitted to other results.
@@ -23,7 +25,7 @@ class Luck(Generic[Position]):
     """The luck of each seat in the draws of a match so far, in points.
 
     Attributes:
-        points: the sum over all draws, for each seat.
+        points: the sum of the luck over all draws, for each seat.
     """
 
     def __init__(self, value: Callable[[Position], Sequence[float]], seats: int, seed: str) -> None:
@@ -53,7 +55,7 @@ class Luck(Generic[Position]):
 
 
 def without_luck(results: Sequence[float], luck: Sequence[float]) -> list[float]:
-    """Return each result minus its luck, multiplied by a coefficient from a regression over all other results.
+    """Return each result minus the product of its luck and a coefficient from a regression over all other results.
 
     Therefore, the coefficient is independent of the luck that it multiplies, and the mean does not change.
     """

@@ -26,7 +26,7 @@ from referee.tournament.standings import final_table
 
 PAGE = ROOT / "docs" / "tournaments.md"
 STRENGTH, LUCK, NOISE = 4.0, 3.0, 4.17
-"""The standard deviations of the strengths of entrants, of a seat's luck with a seed, and of the noise of a performance.
+"""The standard deviations of the entrants' strengths, of a seat's luck with a seed, and of the noise in a performance.
 The noise equals TrueSkill's beta, and all three have the same unit."""
 RATING_ERROR = 1.5
 """The standard error of the ratings by which a knockout is seeded."""
@@ -105,7 +105,7 @@ def result(fixture: Fixture, strengths: Sequence[float], draw: random.Random) ->
 
 
 def shares(cell: Cell, budget: int, tournaments: int) -> list[tuple[float, float]]:
-    """Return, for each way, the share of tournaments that the best entrant wins, and the mean number of matches.
+    """Return, for each of `WAYS`, the share of tournaments that the best entrant wins, and the mean number of matches.
 
     For each way, the number of blocks is the one that brings the number of matches closest to the budget.
     """

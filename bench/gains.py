@@ -67,7 +67,10 @@ def gain(game: Game, recipe: Recipe, seen: Observation, seat: Seat, seed: int, s
 
 
 def points(game: Game, recipe: Recipe, seen: Observation, seat: Seat, row: Sequence[Action], seed: int) -> float:
-    """Play a row in a sample, and then the match to its end; return the seat's score less its rivals', as a search computes it."""
+    """Play a row in a sample, and then the match to its end.
+
+    Return the seat's score minus that of its rivals, as a search computes it.
+    """
     state = game.sample(recipe.setup, seen, FastChance(seed), undone=recipe.has_secrets)
     chance = FastChance(seed)
     play_row(state, seat, row, chance)
@@ -117,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=read_seconds, default=1.0, help="processor seconds of a search")
     parser.add_argument("--stages", type=read_count, help="the length of rollouts; by default the recipe's")
     parser.add_argument(
-        "--long-samples", type=float, help="the samples from which rollouts are long; by default the recipe's"
+        "--long-samples", type=float, help="the number of samples from which rollouts are long; by default the recipe's"
     )
     parser.add_argument("--matches", type=read_count, default=10)
     parser.add_argument("--share", type=float, default=0.2, help="the share of the decisions that are searched")

@@ -48,11 +48,11 @@ class VariedGreedy(HouseBot):
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Return True if `greedy` plays a game."""
+        """Return True if `greedy` can play a game."""
         return house_bots()["greedy"].plays(game)
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
-        """Answer as `greedy`, or at random."""
+        """Answer as `greedy` does, or at random."""
         if self._draw.random() < VARIED:
             return self._draw.randrange(len(decision.actions))
         return self._greedy.choose(decision)
@@ -64,7 +64,7 @@ class Figures(NamedTuple):
     decisions: float
     """The mean number of decisions in a random match."""
     choices: float
-    """The mean number of decisions with more than one legal action in such a match."""
+    """The mean number of decisions with more than one legal action in a random match."""
     longest: int
     """The length of the longest list of legal actions."""
     observation: float
@@ -78,7 +78,7 @@ class Figures(NamedTuple):
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:
-    """Play matches of one game at one table."""
+    """Play matches of one game with one number of seats, and return the measurements."""
     game = find(game_name)
     decisions, choices, longest, sizes = _random_play(game, seats, matches)
     if not house_bots()["greedy"].plays(game):

@@ -31,7 +31,7 @@ from referee.sandbox.system import processors
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
-"""The number of measured round trips; the same number before them warms up the runtime."""
+"""The number of measured round trips; as many unmeasured ones before them warm up the runtime."""
 
 WAIT_SECONDS = 60.0
 """The time allowed for a bot to join, to answer or to exit."""
@@ -107,7 +107,7 @@ def environment(home: Path | None = None) -> dict[str, str]:
 
 
 def make(language: str, folder: Path, home: Path | None = None) -> float:
-    """Write a kit into a folder and build it; return the seconds of the build.
+    """Write a kit into a folder and build it; return the duration of the build, in seconds.
 
     Raises:
         AssertionError: if it cannot be built, with the output of the build.
@@ -172,11 +172,11 @@ class Figures(NamedTuple):
     """The figures of one kit."""
 
     lines: tuple[int, int]
-    """The number of lines of the bot, and of the connection."""
+    """The number of lines in the bot, and in the connection."""
     cold_seconds: float
-    """The time of a build without earlier downloads."""
+    """The time taken by a build without earlier downloads."""
     warm_seconds: float
-    """The time of another build after that."""
+    """The time taken by a second build, which uses the downloads of the first."""
     start_seconds: float
     """The time from the start of the process to its first answer."""
     round_trip_seconds: float
@@ -210,7 +210,7 @@ def _lines(path: Path) -> int:
 
 
 async def _play(folder: Path) -> tuple[float, float, int, int]:
-    """Return the seconds to the first answer, the median round trip, the peak memory and the tasks of a bot."""
+    """Return a bot's seconds to the first answer, its median round trip, its peak memory and its number of tasks."""
     answered: list[float] = []
     trips: list[float] = []
     begin = time.monotonic()

@@ -39,10 +39,10 @@ def beyond_rivals(rows: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 class Sums:
-    """Sums of products over many positions and seats: of the features with each other, and with the target."""
+    """Sums, over many positions and seats, of the products of the features with each other and with the target."""
 
     def __init__(self, size: int) -> None:
-        """Begin without positions, for a number of features."""
+        """Begin without positions; `size` is the number of features."""
         self.products = np.zeros((size, size))
         self.sides = np.zeros(size)
         self.squares = 0.0

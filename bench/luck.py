@@ -43,9 +43,9 @@ DRAWS = (
 OPENED = "| game | seats | random decisions first | different |", "|---|---|---|---|"
 """The column heads of the tables."""
 LEAST = 10
-"""The minimum number of blocks of a sequential test."""
+"""The minimum number of blocks in a sequential test."""
 NEEDED = 5.3
-"""The mean number of blocks that a sequential test needs, times the square of z (alpha = beta = 0.05)."""
+"""The mean number of blocks that a sequential test needs, times the square of the z-score (alpha = beta = 0.05)."""
 
 
 class Outcomes(NamedTuple):
@@ -95,12 +95,12 @@ def z_of(rows: Sequence[Sequence[float]]) -> list[float]:
 
 
 def blocks_needed(z: float) -> float:
-    """Return the mean number of blocks of a sequential test; infinite if it never ends."""
+    """Return the mean number of blocks that a sequential test needs for a z-score; infinity if the test never ends."""
     return max(LEAST, math.ceil(NEEDED / z**2)) if z > 0 else math.inf
 
 
 def verdict(blocks: Sequence[Block]) -> tuple[Estimate, Estimate]:
-    """Return z of a block, and the blocks needed to tell the first two bots apart."""
+    """Return the z-score of a block, and the number of blocks needed to tell the first two bots apart."""
     [z] = bootstrap([[number] for number in differences(outcomes(blocks).beaten)], z_of)
     # The larger z is, the fewer blocks are needed, so the ends of the interval change places.
     return z, Estimate(blocks_needed(z.value), blocks_needed(z.high), blocks_needed(z.low))

@@ -1,4 +1,4 @@
-"""The blocks from which bench/luck.py measures luck, in which bots of known strength play every seed in all rotations.
+"""The blocks from which bench/luck.py measures luck: bots of known strength play every seed in all rotations.
 
 The bots are `greedy` with a share of random decisions; bot b has seat (b + r) mod n in rotation r. The seed
 determines everything, and no clock is involved: `play` repeats any block of docs/luck.csv.
@@ -57,7 +57,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The matches of one seed. Each list contains, for each rotation, a number for each bot, in their order."""
+    """The matches of one seed. Each list contains, for each rotation, a number for each bot, in the bots' order."""
 
     seed: int
     places: Sequence[Sequence[int]]

@@ -1,6 +1,7 @@
 """Simulate thousands of comparisons at once: the sequential test of `referee.verdict` on arrays, with one row per comparison.
 
-Computed one at a time, as the command does, the tests of docs/verdicts.md would take a day. The unit tests compare both results.
+Computed one at a time, as the command does, the tests of docs/verdicts.md would take a day. The unit tests compare the
+results of both.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def one_normal_effect(tally: Tally, margin: Margin, _: Floats) -> Floats:
 def of_mean(tally: Tally, mean: Floats | float, tilts: Floats) -> Floats:
     """Return the log-likelihood of `referee.verdict.likelihood.of_mean` for each test.
 
-    The search begins with the multipliers in `tilts`, and replaces them by those that it finds.
+    The search begins with the multipliers in `tilts`, and replaces them with those that it finds.
     """
     distances = np.ascontiguousarray(tally.values - np.broadcast_to(mean, len(tally.counts))[:, None])
     tilts[:] = _tilts(distances, tally.counts, tilts)
@@ -230,7 +231,7 @@ def _batch(kind: Kind, values: Floats, blocks: Iterator[Integers], tests: int) -
 
 
 def covers(tally: Tally, truth: float) -> Booleans:
-    """Return whether `referee.verdict.likelihood.interval` contains the true value."""
+    """Return, for each test, whether `referee.verdict.likelihood.interval` contains the true value."""
     # Student's t in place of the normal limit, squared and halved: the difference in log-likelihood that an interval allows.
     lacks = np.array([limit(int(number) - 1) ** 2 / 2 for number in tally.counts.sum(axis=1)])
     found: Booleans = -of_mean(_with_extremes(tally), truth, np.zeros(len(lacks))) < lacks

@@ -55,7 +55,7 @@ class Question(NamedTuple):
 
 
 def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:
-    """Return the plan of a match with a number of seats."""
+    """Return the plan of a match with the given number of seats."""
     setup = game.setup(seats, {}, shipped_board(game))
     return MatchPlan(game, setup, f"bench{seed}", seed, ["bench"] * seats, TimeControl(600, 1, 60))
 

@@ -1,4 +1,6 @@
-"""Measure the pages of a ladder per second, and compare them with a bare page of the same framework, each from a separate process.
+"""Measure the rate at which a ladder serves its pages, compared with that of a bare page of the same framework.
+
+The ladder and the bare page each have a process of their own.
 
 A page is measured at one address, as when browsers look at the same ladder, and at addresses that nobody has requested before,
 for which the page is built each time.

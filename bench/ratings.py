@@ -52,7 +52,7 @@ class Setting:
     """The standard deviation of the true strengths."""
     bots: int = 60
     matches_each: int = 60
-    """The mean number of matches of a bot."""
+    """The mean number of matches per bot."""
 
 
 SETTINGS = [
@@ -163,9 +163,9 @@ def _shift(ranges: Sequence[Range]) -> float:
 
 
 def coverage(ranges: Sequence[Range], fewer_blocks: float = inf) -> tuple[int, int]:
-    """Return the numbers of ranges that contain the truth and of all ranges, for bots with fewer than `fewer_blocks` blocks.
+    """Return the number of ranges that contain the truth, and the number of all ranges.
 
-    Before that, the averages of truth and estimates are made equal.
+    Only bots with fewer than `fewer_blocks` blocks count. First, the averages of truth and estimates are made equal.
     """
     shift = _shift(ranges)
     within = [abs(one.strength - one.estimate - shift) <= one.half for one in ranges if one.blocks < fewer_blocks]

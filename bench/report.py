@@ -32,7 +32,7 @@ class Report:
     """Rows in sections.
 
     Attributes:
-        quick: whether everything is measured only once, to check that it can be measured.
+        quick: True if everything is measured only once, to check that it can be measured.
         sections: the rows, by the title of their section.
         judged: the number of rows that have an aim and were measured.
         short: the titles of the rows that miss their aim.

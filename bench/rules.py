@@ -1,4 +1,6 @@
-"""The speed of the rules, compared with games of OpenSpiel (C++, driven from Python), in the processor time of one process.
+"""The speed of the rules, compared with that of OpenSpiel's games (C++, driven from Python).
+
+The speed is measured in the processor time of one process.
 
 `python -m bench.rules ROUNDS` measures the rules of the folder in which it runs, and prints JSON: `make bench` calls it in the
 checkout, where they are pure, and in build/compiled, where `make compiled-copy` has compiled them.
@@ -34,7 +36,7 @@ PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 
 PLAYOUTS, CLONES, OBSERVATIONS, SAMPLES = "random playouts, decisions/s", "clones/s", "observations/s", "samples/s"
 AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
-"""For each operation, the peer that compiled rules should outdo, and the factor."""
+"""For each operation, the peer that compiled rules should outdo, and by what factor."""
 
 Rates = dict[str, dict[str, float]]
 """Rates per second of processor time, by operation and game."""
@@ -110,7 +112,10 @@ def _play_at_random(state: Any, draw: random.Random) -> None:
 
 
 def spiel_clones(game: Any) -> float:
-    """Return the clones per second of a state of an OpenSpiel game after 60 random actions, or of the last state before the end."""
+    """Return the rate per second at which a state of an OpenSpiel game can be cloned.
+
+    It is the state after 60 random actions, or the last state before the end if the game ends earlier.
+    """
     draw = random.Random(1)
     state = game.new_initial_state()
     for _ in range(60):
@@ -123,7 +128,7 @@ def spiel_clones(game: Any) -> float:
 
 
 def peers() -> dict[str, Any]:
-    """Return the games of OpenSpiel; none if OpenSpiel is not installed."""
+    """Return the OpenSpiel games for the comparison, by name; none if OpenSpiel is not installed."""
     try:
         import pyspiel
     except ImportError:

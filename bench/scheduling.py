@@ -75,7 +75,7 @@ class Field:
 
     @property
     def seats(self) -> int:
-        """The number of seats of the next block; all sizes are used equally often."""
+        """The number of seats in the next block; all sizes are used equally often."""
         return self.sizes[self.block % len(self.sizes)]
 
     def rate(self, bot: Bot, rating: Rating) -> None:
@@ -90,7 +90,7 @@ class Field:
         return {one: sum(self.met[one][other] for other in others) for one in some}
 
     def nearest(self, bot: Bot, count: int) -> list[int]:
-        """Return the numbers of the bots nearest in mu, half of them above and half below."""
+        """Return the numbers of the bots nearest to a bot in mu, half of them above it and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
         # Near an end of the list, bots from the other side replace the missing ones.
         start = max(0, min(place - count // 2, len(self._by_mu) - count - 1))
@@ -101,7 +101,7 @@ Rule = Callable[[Field], Iterator[list[int]]]
 
 
 def ours(field: Field) -> Iterator[list[int]]:
-    """Yield the players of each block, drawn by the rule of the ladder."""
+    """Yield the players of each block, drawn by the ladder's own rule."""
     queue = Queue([], {})
     due: dict[int, int] = {}
     while True:
@@ -179,7 +179,7 @@ def play(rule: str, seed: int, bots: int = BOTS, matches_each: int = MATCHES_EAC
         rule: the name of the rule.
         seed: the seed of everything that is drawn.
         bots: the number of bots.
-        matches_each: the mean number of matches of a bot.
+        matches_each: the mean number of matches per bot.
     """
     world, noise = random.Random(seed), random.Random(seed + 1)
     # In a block of k seats, each of k bots plays k matches: k squared in all.

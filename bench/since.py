@@ -83,7 +83,10 @@ def read(page: str) -> dict[str, str]:
 
 
 def ratios(before: Sequence[str], now: Sequence[str]) -> list[float]:
-    """Return the median ratio over the rounds for each number in a figure; none if counts differ or an old one is 0."""
+    """Return the median ratio over the rounds for each number in a figure.
+
+    The list is empty if the two figures of a round have different counts of numbers, or if an old number is 0.
+    """
     rounds = [(_numbers(old), _numbers(new)) for old, new in zip(before, now, strict=True)]
     if any(len(old) != len(new) or 0.0 in old for old, new in rounds):
         return []

@@ -43,9 +43,9 @@ class Stored(NamedTuple):
     """The cost of a run per match."""
 
     counting: float
-    """Seconds of the counting process."""
+    """The time of the counting process, in seconds."""
     sent: float
-    """Bytes of records and logs."""
+    """The size of the records and logs, in bytes."""
     stored: float
     """The bytes that the ladder's folder takes up on the disk."""
 
@@ -88,7 +88,7 @@ class _Elsewhere:
         self.counting = 0.0
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, Finished]]:
-        """Play as `Pool.play` does; the work that the run does in between is counted."""
+        """Play as `Pool.play` does, and measure the time that the run takes in between."""
         given = time.perf_counter()
         for match in matches:
             assert match is not None

@@ -78,7 +78,9 @@ def play(cell: Cell, seed: int, seat: int) -> Played:
 
 
 def replay(match: Played) -> tuple[float, float]:
-    """Play a match again, with the noted rows where `search` departed from `greedy`, and `greedy` otherwise; return its `outcome`.
+    """Replay a match with the noted rows where `search` departed from `greedy`, and as `greedy` elsewhere.
+
+    Return the `outcome` of the match.
 
     Raises:
         ValueError: if a noted row is no longer possible, because `greedy` or the rules have changed.
@@ -111,7 +113,7 @@ def replay(match: Played) -> tuple[float, float]:
 
 
 def play_and_note(state: State, seat: Seat, row: Sequence[Action], chance: Chance) -> list[int]:
-    """Play a row as `play_row` does; return the index of each action played among the legal ones."""
+    """Play a row as `play_row` does; return the index, among the legal actions, of each action that was played."""
     indices: list[int] = []
     for action in row:
         actions = state.legal_actions(seat)
@@ -123,7 +125,7 @@ def play_and_note(state: State, seat: Seat, row: Sequence[Action], chance: Chanc
 
 
 def outcome(state: State, seat: Seat) -> tuple[float, float]:
-    """Return a seat's share of the first place, and its score less the mean score of its rivals."""
+    """Return a seat's share of the first place, and its score minus the mean score of its rivals."""
     ranks, scores = state.ranks(), state.scores()
     first = (ranks[seat] == 1) / ranks.count(1)
     return first, round(scores[seat] - (sum(scores) - scores[seat]) / (len(scores) - 1), 3)

@@ -115,7 +115,7 @@ def differences(blocks: Blocks) -> list[float]:
 
 
 def with_error(values: Sequence[float]) -> str:
-    """Return a mean with half of its 95 % interval; a single value has no interval."""
+    """Return a mean with half the width of its 95 % interval; a single value has no interval."""
     if len(values) < 2:
         return f"{mean(values):+.1f}"
     return f"{mean(values):+.1f} ± {half_width(len(values), pvariance(values)):.1f}"

@@ -38,7 +38,7 @@ class Played:
     first: float
     """1 for the first place, divided by the number of bots that share it; 0 for any other place."""
     difference: float
-    """The score less the mean score of the rivals."""
+    """The score minus the mean score of the rivals."""
     decisions: int
     """The number of decisions of `search` among several legal actions."""
     rollouts: int

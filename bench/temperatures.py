@@ -16,7 +16,7 @@ from referee.registry import find, games, house_bots, shipped_board
 
 
 def share_of_others(game_name: str, temperature: float, matches: int) -> tuple[float, int]:
-    """Return the share of decisions with a different row from that of `greedy`, and the number of decisions."""
+    """Return the share of decisions in which the row differs from that of `greedy`, and the number of decisions."""
     game, greedy = find(game_name), house_bots()["greedy"]
     setup = game.setup(2, {}, shipped_board(game))
     decisions = others = 0

@@ -1,7 +1,7 @@
 """Fit the value of the search in Cargo Noir: `python -m bench.values_cargo_noir [MATCHES] [SEED]`, or `make values`.
 
 `greedy` plays against itself, with some decisions at random. A ridge regression predicts the final points of a seat from its
-features at the beginning of each turn, both less the means of its rivals' numbers. A fifth of the matches is held out.
+features at the beginning of each turn, both minus the means of its rivals' numbers. A fifth of the matches is held out.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAME = find("cargo_noir")
 RIDGE = 3.0
 """The penalty of a weight, in units of the mean square of its feature."""
 HELD_OUT = 5
-"""One match in this number is held out."""
+"""One match in this many is held out."""
 
 
 def fit(setup: Setup, matches: int, seed: int) -> dict[str, Fit]:

@@ -39,7 +39,7 @@ class Effect(NamedTuple):
 
 
 def played(setup: Setup, seed: int, centre: Sequence[float]) -> tuple[list[list[float]], list[float]]:
-    """Play a match; return each seat's drawn factors, from -1 to 1, and its points less its rivals' mean points."""
+    """Play a match; return each seat's drawn factors, from -1 to 1, and its points minus its rivals' mean points."""
     dice, chance = random.Random(seed), FastChance(seed)
     drawn = [[dice.uniform(-1, 1) for _ in NAMES] for _ in range(setup.seats)]
     policies = [
@@ -65,7 +65,7 @@ def effects(sums: Sums) -> list[Effect]:
 
 
 def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> list[Effect]:
-    """Return the effect of each factor near the factors in `centre`."""
+    """Return the effect of each factor, measured with factors near those in `centre`."""
     sums = Sums(2 * len(NAMES))
     for number in range(matches):
         drawn, points = played(setup, seed + number, centre)
@@ -76,7 +76,7 @@ def measured(setup: Setup, matches: int, seed: int, centre: Sequence[float]) -> 
 
 
 def main(seats: int = 2, matches: int = 2500, seed: int = 1) -> None:
-    """Print the effects near the factors of `greedy`."""
+    """Print the effect of each factor, measured with factors near those that `greedy` uses."""
     found = measured(GAME.setup(seats, {}, shipped_board(GAME)), matches, seed, centre := factors(seats))
     print(
         f"points for a factor larger by {WIDTH:.0%}, and for the square of that, after {matches} matches of {seats} seats"

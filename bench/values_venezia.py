@@ -1,7 +1,8 @@
 """Fit the weights of the search's estimate in Venezia: `python -m bench.values_venezia [MATCHES] [SEED]`, or `make values`.
 
-`greedy` plays matches with a share of random actions. For each number of seats and of rounds left, a ridge regression
-predicts the points that a seat still scores from its features, both less the means of its rivals' numbers.
+`greedy` plays matches with a share of random actions. For each number of seats and each number of rounds left, a ridge
+regression predicts the points that a seat will still score from its features, both minus the means of its rivals'
+numbers.
 Every fourth match is held out, to measure the error.
 """
 

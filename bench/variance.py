@@ -53,9 +53,9 @@ class Sums:
     squares: float
     """The sum of the squares of all outcomes."""
     seat_squares: float
-    """The sum over seats and blocks of the squared mean of a seat in a block, times the number of rotations."""
+    """The sum, over seats and blocks, of the squared mean of a seat in a block, times the number of rotations."""
     bot_squares: float
-    """The sum over bots and blocks of the squared mean of a bot in a block, times the number of rotations."""
+    """The sum, over bots and blocks, of the squared mean of a bot in a block, times the number of rotations."""
 
     def shares(self) -> Shares:
         """Return the shares of the variance. An estimate below 0 counts as 0."""
@@ -77,9 +77,9 @@ class Sums:
         return Shares(*(part / total for part in positive)) if total > 0 else Shares(0.0, 0.0, 0.0, 1.0)
 
     def gain(self) -> float:
-        """Return the ratio of two variances of a bot's mean: over matches with separate seeds, and over the same number in a block.
+        """Return the variance of a bot's mean over matches with separate seeds, divided by that over a block's matches.
 
-        In both cases, the bot has each seat once.
+        In both cases, there are as many matches as seats, and the bot has each seat once.
         """
         n, blocks = self.bots, self.blocks
         apart = self.squares / blocks - sum((cell / blocks) ** 2 for cell in self.cells)

@@ -1,4 +1,4 @@
-"""Measure the errors and the length of `dogana compare` in simulated comparisons, and write them to docs/verdicts.md.
+"""Measure the error rates of `dogana compare`, and the blocks that it needs, in simulations; write docs/verdicts.md.
 
 `make verdicts`, or `python -m bench.verdicts --tests 1000 --only ties` to replace some rows. The seeds determine every figure.
 
@@ -51,7 +51,7 @@ class Cell:
     name: str
     seats: int = 2
     gap: float = 1.5
-    """The strength of the new version less that of the old one, if the new one is better."""
+    """The strength of the new version minus that of the old one, if the new one is better."""
     luck: float = 3.0
     """The standard deviation of a seat's luck with a seed."""
     in_field: bool = False
@@ -188,7 +188,7 @@ class Side:
     deviation: float
     """The standard deviation of a block's difference."""
     better: float
-    """The share of tests that ended with this verdict."""
+    """The share of tests that ended with the verdict "better"."""
     not_better: float
     undecided: float
     blocks: float

@@ -137,7 +137,10 @@ def _half_of(sizes: Sizes) -> int:
 
 
 async def _echo(question: int, rounds: int) -> tuple[float, float]:
-    """Send questions of this size over a gRPC stream from an asyncio server at a Unix domain socket; return the times as `half` does."""
+    """Send questions of this size over a gRPC stream from an asyncio server on a Unix domain socket.
+
+    Return the times as `half` does.
+    """
     finished: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
     async def handle(_: object, context: Any) -> None:
