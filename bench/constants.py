@@ -139,7 +139,7 @@ def row(found: Found) -> str:
 
 
 def main() -> None:
-    """Play, rate, and write the table."""
+    """Play the matches, rate them, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.constants", description=__doc__)
     parser.add_argument("--matches", type=int, default=1_000, help="matches of each game")
     parser.add_argument("--workers", type=int, default=2)

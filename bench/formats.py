@@ -151,7 +151,7 @@ def table(tournaments: int, workers: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Play, and write the table."""
+    """Play the tournaments, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.formats", description=__doc__)
     parser.add_argument("--tournaments", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)

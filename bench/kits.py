@@ -149,7 +149,7 @@ async def start(folder: Path, address: str, token: str = "token", ca: str = "") 
 
 
 def archive(language: str, folder: Path, target: Path) -> Path:
-    """Pack the files of a built kit for submission, as its README.md describes."""
+    """Pack the files of a built kit into an archive for submission, as its README.md describes."""
     with tarfile.open(target, "w:gz") as packed:
         for name in KITS[language].submitted:
             packed.add(folder / name, name)

@@ -98,7 +98,7 @@ def lines(game: str, pool: int, tests: int, workers: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Play, and print the figures."""
+    """Play the comparisons, and print the figures."""
     parser = argparse.ArgumentParser(prog="python -m bench.known_difference", description=__doc__)
     parser.add_argument("game", nargs="?", default="venezia")
     parser.add_argument("--blocks", type=int, default=2_000, help="blocks for the known difference")

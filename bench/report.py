@@ -17,7 +17,7 @@ BUSY_LOAD = 1.0
 
 
 class Row(NamedTuple):
-    """A row; fields that do not apply are empty."""
+    """A row of the table; fields that do not apply are empty."""
 
     what: str
     ours: str
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
 
 class Report:
-    """Rows in sections.
+    """The rows of the table, in sections.
 
     Attributes:
         quick: True if everything is measured only once, to check that it can be measured.

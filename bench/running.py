@@ -38,7 +38,7 @@ class Ran(NamedTuple):
     """The measurements of a run, or the medians of several."""
 
     rate: float
-    """Matches per second."""
+    """The number of matches per second."""
     cpu: float
     """Processor time per match, in seconds."""
 

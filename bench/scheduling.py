@@ -150,7 +150,7 @@ RIVALS = [rule for rule in RULES if rule != "ours"]
 
 @dataclass(frozen=True)
 class Course:
-    """The results of a rule."""
+    """The results of a simulation under one rule."""
 
     correlations: list[tuple[float, float]]
     """Matches per bot so far, and the rank correlation (Spearman) between mu and the truth."""
@@ -238,7 +238,7 @@ def _coverage(bots: Sequence[Bot]) -> float:
 
 
 def add_rows(report: Report) -> None:
-    """Compare all rules."""
+    """Compare the ladder's scheduling rule with the others."""
     report.section(f"Who plays next, simulated: {BOTS} bots, {MATCHES_EACH} matches each")
     seeds = [SEED + 10 * number for number in range(report.rounds(REPEATS))]
     with ProcessPoolExecutor(processors()) as pool:

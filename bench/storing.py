@@ -40,7 +40,7 @@ STORED_AIM_BYTES = 30_000
 
 
 class Stored(NamedTuple):
-    """The cost of a run per match."""
+    """The mean cost of a match in a run."""
 
     counting: float
     """The time of the counting process, in seconds."""

@@ -337,7 +337,7 @@ def _tried(futures: Sequence[Future[Side]]) -> str:
 
 
 def main() -> None:
-    """Simulate, and write the page."""
+    """Simulate the comparisons, and write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.verdicts", description=__doc__)
     parser.add_argument("--tests", type=int, default=20_000, help="simulated comparisons for each figure")
     parser.add_argument("--workers", type=int, default=2)

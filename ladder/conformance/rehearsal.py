@@ -98,9 +98,10 @@ class Step:
     """One requirement, with the script that tries it."""
 
     name: str
-    """Its permanent name, in kebab-case. If it contains `{game}` or `{seats}`, there is a step for each game or number of seats."""
+    """The step's permanent name, in kebab-case. If it contains `{game}` or `{seats}`, there is a step for each game or
+    number of seats."""
     heading: str
-    """Its heading in lists."""
+    """The heading under which lists show the step."""
     expects: str
     """The right behaviour of the bot, in one line."""
     script: Sequence[Instruction]
@@ -110,7 +111,7 @@ class Step:
     see: tuple[str, str] = ("", "")
     """Further reading: a page and its section."""
     when: When = When.SIDE_BY_SIDE
-    """The time at which its exercise runs; only the value of the first step in an exercise is used."""
+    """The time at which the step's exercise runs; only the value of the first step in an exercise is used."""
 
 
 @dataclass(frozen=True, slots=True)

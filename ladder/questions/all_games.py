@@ -15,7 +15,7 @@ class GameShare(Row):
     """The share of rivals that a version would be ahead of in one game."""
 
     game: str
-    """The game."""
+    """The name of the game."""
     share: float
     """The share of the other versions in this ranking that the version would be ahead of at tables of two,
     from 0 to 1."""
@@ -25,13 +25,13 @@ class OverallRow(Row):
     """The standing of a version over all games."""
 
     place: Count
-    """Its place, from 1, in the order of the table, which is the order of `low`."""
+    """The version's place, from 1, in the order of the table, which is the order of `low`."""
     best: Count
-    """The best of the places that its matches leave open."""
+    """The best of the places that the version's matches leave open."""
     worst: Count
-    """The worst of the places that its matches leave open; equal to `best` if its place is certain."""
+    """The worst of the places that the version's matches leave open; equal to `best` if the place is certain."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version, from 1."""
     author: str
@@ -44,7 +44,7 @@ class OverallRow(Row):
     high: float
     """The upper end of the 95 % range of `share`."""
     games: list[GameShare]
-    """Its share in each game, in the order of `conditions`."""
+    """The version's share in each game, in the order of `conditions`."""
 
 
 class AllGamesAnswer(Row):

@@ -33,11 +33,11 @@ class BotRow(Row):
     bot: str
     """The name of the bot."""
     version: Count
-    """The number of its newest version, from 1."""
+    """The number of the bot's newest version, from 1."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     standings: list[StandingRow]
-    """Its standing under each condition."""
+    """The newest version's standing under each condition."""
 
 
 class BotsAnswer(Row):
@@ -90,32 +90,33 @@ class VersionRow(Row):
     version: Count
     """The number of the version, from 1."""
     content_hash: str
-    """SHA-256 of its files, in hexadecimal."""
+    """The SHA-256 of the version's files, in hexadecimal."""
     submitted_at: str
     """The time of submission, in ISO 8601, UTC."""
     games: list[str]
-    """The games that it plays."""
+    """The games that the version plays."""
     standings: list[StandingRow]
-    """Its standing under each condition."""
+    """The version's standing under each condition."""
     language: str
-    """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
+    """The programming language of the version, from `language` in its bot.toml or from its command; empty if
+    unknown."""
 
 
 class OpponentRow(Row):
     """The results of a version against another version."""
 
     bot: str
-    """The other bot."""
+    """The name of the other bot."""
     version: Count
-    """The version of the other bot."""
+    """The number of the other bot's version."""
     matches: Count
     """The number of matches in which both versions played."""
     ahead: Count
-    """The number of common matches in which it was placed ahead of the other version."""
+    """The number of common matches in which the version was placed ahead of the other version."""
     tied: Count
     """The number of common matches in which both versions had the same place."""
     behind: Count
-    """The number of common matches in which the other version was placed ahead of it."""
+    """The number of common matches in which the version was placed behind the other version."""
 
 
 class MeanUsage(Row):
@@ -124,53 +125,53 @@ class MeanUsage(Row):
     matches: Count
     """The number of matches with known usage."""
     memory_peak: int | None
-    """The peak of its memory in these matches, in bytes; null if the machine does not report it."""
+    """The version's peak memory in these matches, in bytes; null if the machine does not report it."""
     memory_in: str
     """The match in which `memory_peak` was reached."""
     cpu_seconds: float | None
-    """Its mean processor time in a match, in seconds; null if the machine does not report it."""
+    """The version's mean processor time per match, in seconds; null if the machine does not report it."""
 
 
 class Performance(Row):
     """The results of a version under a condition."""
 
     standing: StandingRow
-    """Its standing."""
+    """The version's standing under the condition."""
     faults: dict[str, Count]
-    """The number of matches in which it was out, by kind of fault."""
+    """The number of matches in which the version was out, by kind of fault."""
     blocks: list[BlockRating]
-    """Its live rating after each of the last 100 blocks in which it had a rated match."""
+    """The version's live rating after each of the last 100 blocks in which it had a rated match."""
     met: list[OpponentRow]
-    """Its results against each opponent in its last 200 matches, the most frequent opponent first."""
+    """The version's results against each opponent in its last 200 matches, the most frequent opponent first."""
     telemetry: list[TelemetryRow]
-    """Its telemetry in its last 200 matches, by key; only for its author and the organiser."""
+    """The version's telemetry in its last 200 matches, by key; only for its author and the organiser."""
     history: list[BlockRating]
     """The live ratings of all versions of the bot after the last 100 blocks in which any of them had a rated match."""
     seats: list[SeatTally]
-    """Its results in each seat in its last 200 matches, smaller tables first."""
+    """The version's results in each seat in its last 200 matches, smaller tables first."""
     thinking: Thinking | None
-    """The thinking time charged in its last 200 matches; null if it made no decision."""
+    """The thinking time charged to the version in its last 200 matches; null if it made no decision."""
     used: MeanUsage | None
-    """Its resource usage in its last 20 matches; null if unknown."""
+    """The version's resource usage in its last 20 matches; null if unknown."""
 
 
 class ShowAnswer(Row):
-    """A bot."""
+    """A bot, with its versions and their results."""
 
     bot: str
     """The name of the bot."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     versions: list[VersionRow]
-    """Its versions in the order of their numbers, or only the requested version."""
+    """The bot's versions in the order of their numbers, or only the requested version."""
     fared: list[Performance]
     """The results of the newest of `versions`, for each condition under which it has matches."""
     is_own: bool
     """True if the bot belongs to the caller."""
     at_tables: bool
-    """True if people may play against it at tables."""
+    """True if people may play against the bot at tables."""
     events: list[BotEvent]
-    """Its part in the last 20 events, newest first; events without it are left out."""
+    """The bot's part in the last 20 events, newest first; events without the bot are left out."""
 
 
 class ShowRequest(Request[ShowAnswer]):

@@ -45,7 +45,7 @@ class RequalifiedVersion(Row):
     version: str
     """The name of the version, as tables print it."""
     condition: ConditionTerms
-    """The condition under which it must qualify again."""
+    """The condition under which the version must qualify again."""
 
 
 class RequalifyAnswer(Row):
@@ -88,16 +88,16 @@ class AtTablesAnswer(Row):
     bot: str
     """The name of the bot."""
     at_tables: bool
-    """True if people may play against it."""
+    """True if people may play against the bot."""
 
 
 class AtTablesRequest(Request[AtTablesAnswer]):
     """Sets whether people may play against a bot at tables, where its newest scheduled version plays."""
 
     bot: Name
-    """A bot."""
+    """The name of the bot."""
     at_tables: bool = False
-    """True if people may play against it."""
+    """True if people may play against the bot."""
 
 
 @question("/at-tables", is_change=True)
@@ -122,9 +122,9 @@ class SubmitAnswer(Row):
     version: Count
     """The number of the version, from 1."""
     content_hash: str
-    """SHA-256 of its files, in hexadecimal."""
+    """The SHA-256 of the version's files, in hexadecimal."""
     run: list[str]
-    """The command that starts it."""
+    """The command that starts the bot."""
     is_new: bool
     """False if a version with the same files already existed."""
     newest: Count
@@ -132,9 +132,9 @@ class SubmitAnswer(Row):
     stopped: list[StandingRow]
     """The standings in which the version is not scheduled; empty for a new version."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     at_tables: bool
-    """True if people may play against it at tables."""
+    """True if people may play against the bot at tables."""
 
 
 class SubmitRequest(Request[SubmitAnswer]):

@@ -74,7 +74,7 @@ class ComparedVersion(Row):
     version: Count
     """The number of the version, from 1."""
     author: str
-    """Its author."""
+    """The author of the bot."""
 
 
 class VersionComparison(Row):
@@ -88,11 +88,11 @@ class VersionComparison(Row):
     """The probability that the first version is the stronger one, from 0 to 1; beyond 97.5 % they are told apart. Null if a
     version has no strength yet."""
     met: HeadToHead
-    """Their results against each other in all common matches."""
+    """The two versions' results against each other in all common matches."""
     seats: list[SeatScore]
     """The results in the last 100 common matches, by the seat of the first version."""
     matches: list[MatchRow]
-    """Their last 10 common matches, newest first."""
+    """The last 10 common matches of the two versions, newest first."""
 
 
 class CompareAnswer(Row):
@@ -204,14 +204,14 @@ class CrosstableRow(Row):
     """The results of a version against each version in a crosstable."""
 
     met: list[HeadToHead]
-    """Its results against each version, in the order of `versions`; there are no matches against itself."""
+    """The version's results against each version, in the order of `versions`; there are no matches against itself."""
 
 
 class Crosstable(Row):
     """The best versions against each other, under one condition."""
 
     condition: ConditionTerms
-    """The condition."""
+    """The condition of the matches."""
     versions: list[StandingRow]
     """The first 20 versions of the standings, best first."""
     rows: list[CrosstableRow]
@@ -229,7 +229,7 @@ class CrosstableRequest(Request[CrosstableAnswer]):
     """Asks for the best versions against each other."""
 
     game: Name
-    """The game."""
+    """The name of the game."""
     clock: Text = ""
     """Use only standings under this clock; any clock if empty."""
     options: dict[Text, Text] = field(default_factory=dict)

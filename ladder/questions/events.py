@@ -35,14 +35,14 @@ class EventRow(Row):
     event: str
     """The name of the event."""
     conditions: list[ConditionTerms]
-    """Its games with their terms. The standings under these conditions decide which bots are entered; with several games, the
-    ranking over all of them decides."""
+    """The games of the event with their terms. The standings under these conditions decide which bots are entered; with
+    several games, the ranking over all of them decides."""
     phase: str
     """The state of the event: open, closed (but its entrants are not frozen yet), being played, over or cancelled."""
     closes: str
     """The time at which entrants and versions are frozen, in ISO 8601, UTC."""
     ended_at: str
-    """The time of its end, in ISO 8601, UTC; empty before the end."""
+    """The time at which the event ended, in ISO 8601, UTC; empty before the end."""
     format: str
     """The format of the pairings: round-robin, swiss or knockout."""
     seats: Count
@@ -62,9 +62,9 @@ class EventRow(Row):
     share: Count
     """While the event is being played, its percentage of the matches that begin."""
     seed_commitment: str
-    """The SHA-256, in hexadecimal, of its name, a colon, and its seed in decimal digits."""
+    """The SHA-256, in hexadecimal, of the event's name, a colon, and its seed in decimal digits."""
     seed: int | None
-    """Its seed; null until it is over."""
+    """The seed of the event; null until the event is over."""
     entrants: Count
     """The number of bots that are entered, or would be if the event closed now."""
 
@@ -87,69 +87,71 @@ class EventEntrant(Row):
     """A version that is entered, or would be if the event closed now."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     place: Count | None
-    """Its place at the close (or now, before the close) in the standings or in the ranking over several games; null if
-    it has none."""
+    """The version's place at the close (or now, before the close) in the standings or in the ranking over several
+    games; null if it has none."""
     reason: str
-    """The reason why it is entered, in words."""
+    """The reason why the version is entered, in words."""
 
 
 class LeftOutVersion(Row):
     """A version that is not entered, or would not be if the event closed now."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version."""
     author: str
-    """Its author."""
+    """The author of the bot."""
     reason: str
-    """The reason why it is not entered, in words."""
+    """The reason why the version is not entered, in words."""
 
 
 class EventTableRow(Row):
     """An entrant in the table of an event."""
 
     place: Count
-    """Its place, from 1; entrants that no tie-break separates share a place."""
+    """The entrant's place, from 1; entrants that no tie-break separates share a place."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version."""
     matches: Count
-    """The number of its matches."""
+    """The number of the entrant's matches."""
     points: float
-    """Its points per match."""
+    """The entrant's points per match."""
     by_game: list[float | None]
-    """Its points per match in each game, in the order of the conditions; null before its first match in a game."""
+    """The entrant's points per match in each game, in the order of the conditions; null before its first match in a
+    game."""
     interval: list[float] | None
     """The 95 % interval of the points per match; null in a knockout, and if only one block has been played."""
     best: float | None
-    """The chance that it is the best entrant (in a knockout, the best in the final); null if only one block has been played."""
+    """The chance that the entrant is the best (in a knockout, the best in the final); null if only one block has been
+    played."""
     out: Count
-    """The number of matches in which it was out."""
+    """The number of matches in which the entrant was out."""
     byes: Count
-    """The number of rounds in which it did not play, but went on."""
+    """The number of rounds in which the entrant did not play, but went on."""
     tie_breaks: dict[str, float]
-    """Its values for the tie-breaks that were needed, in the order of the tie-breaks."""
+    """The entrant's values for the tie-breaks that were needed, in the order of the tie-breaks."""
 
 
 class EventSeat(Row):
     """A seat in a match of an event."""
 
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version."""
     rank: Count | None
-    """Its place, from 1; null until the match is over."""
+    """The seat's place, from 1; null until the match is over."""
     score: int | None
-    """Its score by the rules of the game; null until the match is over."""
+    """The seat's score under the rules of the game; null until the match is over."""
     outcome: str
     """The outcome for the seat, in a word; empty until the match is over."""
 
@@ -158,19 +160,19 @@ class EventMatch(Row):
     """A match of an event."""
 
     round: Count
-    """Its round, from 1."""
+    """The round of the match, from 1."""
     table: Count
     """The number of the table in the round, from 1."""
     block: Count
     """The number of the block for this table and game, from 1."""
     game: str
-    """The game."""
+    """The name of the game."""
     rotation: Count
     """The number of the match within the block, from 0."""
     state: str
-    """Its state: over, being played, scheduled, next, or given up. A match that is given up is a draw."""
+    """The state of the match: over, being played, scheduled, next, or given up. A match that is given up is a draw."""
     match: str
-    """Its id; empty before it is scheduled."""
+    """The id of the match; empty before the match is scheduled."""
     seats: list[EventSeat]
     """The seats, in their order."""
 
@@ -181,11 +183,11 @@ class EventTableSeat(Row):
     bot: str
     """The label of the version."""
     points: float | None
-    """Its points per match at this table; null before its first match there, and for a bye."""
+    """The version's points per match at this table; null before its first match there, and for a bye."""
     tie_breaks: dict[str, float]
-    """Its values for the tie-breaks that were needed at this table, in the order of the tie-breaks."""
+    """The version's values for the tie-breaks that were needed at this table, in the order of the tie-breaks."""
     goes_on: bool
-    """True if it goes on to the next round, or has won the final."""
+    """True if the version goes on to the next round, or has won the final."""
 
 
 class EventTable(Row):
@@ -218,7 +220,7 @@ class EventMeetings(Row):
     """The results of an entrant against all entrants."""
 
     met: list[EventMeeting]
-    """Its results against each entrant, in the order of the table."""
+    """The entrant's results against each entrant, in the order of the table."""
 
 
 class EventAnswer(Row):

@@ -13,7 +13,7 @@ class InfoAnswer(Row):
     dogana: str
     """The version of Dogana that runs the ladder."""
     games: list[str]
-    """The games that it plays, as in `dogana games`."""
+    """The games that the ladder plays, as in `dogana games`."""
     author: str
     """The author to whom the caller's token belongs; empty without a token."""
     matches: Count

@@ -46,27 +46,27 @@ class SeatAccount(Row):
     seat: Count
     """The number of the seat, from 0."""
     bot: str
-    """The name of its bot."""
+    """The name of the seat's bot."""
     rank: Count
-    """Its place, from 1."""
+    """The seat's place, from 1."""
     score: int
-    """Its score by the rules of the game."""
+    """The seat's score under the rules of the game."""
     outcome: str
     """The outcome for the seat, in a word."""
     detail: str = ""
-    """The reason why it was out, in words."""
+    """The reason why the seat was out, in words."""
     decisions: Count = 0
-    """The number of its decisions."""
+    """The number of the seat's decisions."""
     think_ms: float = 0.0
-    """The time charged for all its decisions, in milliseconds."""
+    """The time charged for all the seat's decisions, in milliseconds."""
     longest: LongestDecision | None = None
-    """The decision for which it was charged the most time; null if unknown."""
+    """The decision for which the seat was charged the most time; null if unknown."""
     usage: Usage | None = None
-    """The resource usage of its processes; null if they were not confined, or if it is no longer known."""
+    """The resource usage of the bot's processes; null if they were not confined, or if it is no longer known."""
     telemetry: list[TelemetryRow] = field(default_factory=list)
-    """The telemetry of its bot, by key; only for the bot's author and the organiser."""
+    """The bot's telemetry, by key; only for the bot's author and the organiser."""
     breakdown: list[PointsRow] = field(default_factory=list)
-    """The sources of its points; empty without a valid record."""
+    """The sources of the seat's points; empty without a valid record."""
 
 
 class LogPlace(Row):
@@ -93,11 +93,11 @@ class MatchAnswer(Row):
     """All the available data on a match."""
 
     match: str
-    """Its id."""
+    """The id of the match."""
     condition: ConditionTerms | None
     """The game and its terms; null if they are no longer known."""
     status: str
-    """Its status in words, such as `counts as number 7`."""
+    """The status of the match in words, such as `counts as number 7`."""
     bots: list[str]
     """The name of the bot in each seat."""
     seats: list[SeatAccount]

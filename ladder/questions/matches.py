@@ -80,15 +80,15 @@ class RunningMatch(Row):
     """A match in progress."""
 
     match: str
-    """Its id."""
+    """The id of the match."""
     game: str
-    """The game."""
+    """The name of the game."""
     terms: str
     """Clock and options, as tables print them."""
     bots: list[str]
     """The name of the bot in each seat."""
     started_at: str
-    """The time at which its agents were started, in ISO 8601, UTC."""
+    """The time at which the agents of the match were started, in ISO 8601, UTC."""
     address: str
     """The address for `dogana watch`; empty if the ladder has no such address."""
 

@@ -28,7 +28,7 @@ class NewsItem(Row):
     kind: str
     """The kind of news: `sent`, `qualified`, `not qualified` or `played`."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version."""
     author: str

@@ -84,7 +84,7 @@ class Question:
     function: Callable[[Ladder, Any], Any]
     request: type[Request[Any]]
     path: str
-    """Its address below `/api/v1`; `{name}` stands for a field of the request."""
+    """The question's address below `/api/v1`; `{name}` stands for a field of the request."""
     is_of_one_moment: bool
     """True if everything is read from one snapshot of the ladder. Nothing can be written then."""
     is_change: bool
@@ -92,12 +92,12 @@ class Question:
 
     @property
     def name(self) -> str:
-        """Its name in the API, the journal and the metrics."""
+        """The question's name in the API, the journal and the metrics."""
         return self.function.__name__
 
     @property
     def answer(self) -> type[Any]:
-        """The type of its answer."""
+        """The type of the answer to the question."""
         answer: type[Any] = get_type_hints(self.function)["return"]
         return answer
 

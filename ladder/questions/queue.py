@@ -28,39 +28,40 @@ class QueueRow(Row, kw_only=True):
     """A version that waits for its next block."""
 
     game: str
-    """The game."""
+    """The name of the game."""
     options: dict[str, OptionValue]
     """The options that are not the game's defaults."""
     clock: str
-    """The clock."""
+    """The clock of the condition."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version, from 1."""
     author: str
     """The author of the bot."""
     due: Count = 0
-    """The number of rounds until it is due; 0 if it is due now. In each round, every author is due for two matches."""
+    """The number of rounds until the version is due; 0 if it is due now. In each round, every author is due for two
+    matches."""
     sigma: float
-    """The uncertainty of its rating."""
+    """The uncertainty of the version's rating."""
     waits: Count
-    """The number of blocks since its last block."""
+    """The number of blocks since the version's last block."""
     at_most: Count = 0
-    """The maximum number of blocks until its next block, if nobody joins."""
+    """The maximum number of blocks until the version's next block, if nobody joins."""
     playing: bool
-    """True if it is in a match at this moment."""
+    """True if the version is in a match at this moment."""
     why: str
-    """The reason for its position, in words."""
+    """The reason for the version's position, in words."""
     again: str = ""
-    """The time at which it may play again, such as "00:00 UTC", if its author's budget for today is used up; otherwise empty. Until
-    that time it is in no queue: `due` and `at_most` are 0."""
+    """The time at which the version may play again, such as "00:00 UTC", if its author's budget for today is used up;
+    otherwise empty. Until that time it is in no queue: `due` and `at_most` are 0."""
 
 
 class ConditionQueue(Row):
     """The next players under a condition."""
 
     condition: ConditionTerms
-    """The condition."""
+    """The condition of the queue."""
     versions: list[QueueRow]
     """The next players, in order."""
 

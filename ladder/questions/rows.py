@@ -66,70 +66,73 @@ class StandingRow(Row):
     """The standing of a version under a condition."""
 
     game: str
-    """The game."""
+    """The name of the game."""
     options: dict[str, OptionValue]
     """The options that are not the game's defaults."""
     clock: str
-    """The clock."""
+    """The clock of the condition."""
     terms: str
     """Clock and options, as tables print them."""
     place: Count | None
-    """Its place, from 1, in the order of the table: by `low`, or, without a strength, after all versions with one. Null while it is
-    not rated, and in answers without places."""
+    """The version's place, from 1, in the order of the table: by `low`, or, without a strength, after all versions with
+    one. Null while the version is not rated, and in answers without places."""
     best: Count | None
-    """The best of the places that its matches leave open; null without a strength."""
+    """The best of the places that the version's matches leave open; null without a strength."""
     worst: Count | None
-    """The worst of the places that its matches leave open; equal to `best` if its place is certain."""
+    """The worst of the places that the version's matches leave open; equal to `best` if the place is certain."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version, from 1."""
     author: str
     """The author of the bot."""
     strength: float | None
-    """Its strength, from all matches at once; null while it is not rated, or its first matches are newer than the last fit."""
+    """The version's strength, from all matches at once; null while it is not rated, or if its first matches are newer
+    than the last fit."""
     low: float | None
-    """The lower end of the 95 % range of its strength, which decides the order of standings."""
+    """The lower end of the 95 % range of the strength, which decides the order of standings."""
     high: float | None
-    """The upper end of the 95 % range of its strength."""
+    """The upper end of the 95 % range of the strength."""
     mu: float | None
-    """TrueSkill's estimate of its skill, the live rating, which each match moves a little; null while it is not rated."""
+    """TrueSkill's estimate of the version's skill: the live rating, which each match moves a little; null while the
+    version is not rated."""
     sigma: float | None
     """The uncertainty of `mu`."""
     lift: float | None
     """The median of live rating minus strength, over all versions under the condition that have both; the averages of
     the two differ. Null without a strength."""
     matches: Count
-    """The number of its counted matches."""
+    """The number of the version's counted matches."""
     different: Count
-    """The number of its counted matches whose play differs from that of every earlier match of the same versions in the
-    same seats."""
+    """The number of the version's counted matches whose play differs from that of every earlier match of the same
+    versions in the same seats."""
     wins: Count
-    """The number of matches in which it was first, including shared first places."""
+    """The number of matches in which the version was first, including shared first places."""
     out: Count
-    """The number of matches in which it was out through a fault of its own."""
+    """The number of matches in which the version was out through a fault of its own."""
     status: str
-    """Its status if it is not scheduled, in a word; empty if it is."""
+    """The version's status if it is not scheduled, in a word; empty if it is scheduled."""
     reason: str
     """The reason for this status; may be empty."""
     at_home: bool
-    """True if it runs on its author's machine."""
+    """True if the version runs on its author's machine."""
     language: str
-    """Its programming language, from `language` in its bot.toml or from its command; empty if unknown."""
+    """The programming language of the version, from `language` in its bot.toml or from its command; empty if
+    unknown."""
     is_new: bool
-    """True if it is scheduled, and in its first three blocks under this condition; never for a house bot."""
+    """True if the version is scheduled, and in its first three blocks under this condition; never for a house bot."""
     trend: list[BlockRating] = field(default_factory=list)
-    """Its live rating after each of the last 10 blocks in which it had a rated match, oldest first. Only in tables, and only for
-    versions that are not replaced."""
+    """The version's live rating after each of the last 10 blocks in which it had a rated match, oldest first. Only in
+    tables, and only for versions that are not replaced."""
 
     @property
     def rating(self) -> Rating | None:
-        """Its live rating; None while it is not rated."""
+        """The version's live rating; None while the version is not rated."""
         return None if self.mu is None or self.sigma is None else Rating(self.mu, self.sigma)
 
     @property
     def strength_range(self) -> Range | None:
-        """Its strength with its range; None without one."""
+        """The version's strength with its range; None without a strength."""
         if self.strength is None or self.low is None or self.high is None:
             return None
         return Range(self.strength, self.low, self.high)
@@ -141,48 +144,48 @@ class SeatRow(Row):
     seat: Count
     """The number of the seat, from 0."""
     bot: str
-    """The bot."""
+    """The name of the bot."""
     version: Count
     """The number of the version, from 1."""
     rank: Count
-    """Its place, from 1."""
+    """The seat's place, from 1."""
     score: int
-    """Its score by the rules of the game."""
+    """The seat's score under the rules of the game."""
     outcome: str
     """The outcome for the seat, in a word: `played`, or its fault."""
     detail: str
-    """The reason why it was out, in words; empty for a seat that played to the end."""
+    """The reason why the seat was out, in words; empty for a seat that played to the end."""
     block_change: float | None
-    """The change in its mu during the block of the match, as far as the block has been played; null if it had no rating
-    before."""
+    """The change in the version's mu during the block of the match, as far as the block has been played; null if it had
+    no rating before."""
 
 
 class MatchRow(Row):
     """A counted match."""
 
     match: str
-    """Its id."""
+    """The id of the match."""
     number: Count
-    """Its number in the order in which matches were counted, from 1."""
+    """The match's number in the order in which matches were counted, from 1."""
     game: str
-    """The game."""
+    """The name of the game."""
     options: dict[str, OptionValue]
     """The options that are not the game's defaults."""
     clock: str
-    """The clock."""
+    """The clock of the condition."""
     terms: str
     """Clock and options, as tables print them."""
     block: Count
-    """The id of its block: the matches of a block have one seed, with the seats rotated."""
+    """The id of the block of the match; the matches of a block have one seed, with the seats rotated."""
     rotation: Count
     """The number of the match within the block, from 0."""
     finished_at: str
-    """The time of its end, in ISO 8601, UTC."""
+    """The time at which the match ended, in ISO 8601, UTC."""
     rated: bool
-    """False if it belongs to an event, or if the same versions have played the same match before in the same seats, so that it is
-    not new evidence."""
+    """False if the match belongs to an event, or if the same versions have played the same match before in the same
+    seats, so that it is not new evidence."""
     event: str
-    """The event to which it belongs; empty for a match of the ladder itself."""
+    """The event to which the match belongs; empty for a match of the ladder itself."""
     seats: list[SeatRow]
     """The result of each seat."""
 

@@ -13,7 +13,7 @@ class StandingsTable(Row):
     """The standings under one condition."""
 
     condition: ConditionTerms
-    """The condition."""
+    """The condition of the standings."""
     versions: list[StandingRow]
     """Every version that plays the game: the rated ones, best first, then the others."""
     blocks: Count

@@ -96,7 +96,7 @@ class Play:
         )
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes of the pages on which people play."""
         return [
             Route("/play", self._games),
             Route("/play/{game}", self._form),

@@ -46,7 +46,7 @@ class Boards:
         self._pictures = LRUCache[tuple[str, bytes], PreparedResponse](MAX_PICTURES)
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the route of the pictures."""
         return [Route("/matches/{match}/board.svg", self.board)]
 
     async def board(self, request: Request) -> Response:

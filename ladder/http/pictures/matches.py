@@ -66,7 +66,7 @@ class Matches:
                 await self._live.close()
 
     def routes(self) -> list[Route]:
-        """Return the routes."""
+        """Return the routes of records, viewers and live matches."""
         return [
             Route("/matches/{match}/record.jsonl", self.record),
             Route("/matches/{match}/replay.html", self.viewer),

@@ -15,7 +15,7 @@ class Asset:
     """A style sheet or script."""
 
     path: str
-    """Its path, such as `static/dogana-0123456789ab.css`."""
+    """The path of the file, such as `static/dogana-0123456789ab.css`."""
     content: bytes
     media_type: str
 

@@ -42,7 +42,7 @@ class Leader:
 
     @property
     def is_sure(self) -> bool:
-        """True if its lead is certain, because no other place is open to it."""
+        """True if the leader's place is certain, because no other place is open to it."""
         return self.first.worst == 1
 
 

@@ -1,4 +1,4 @@
-"""A cache of the answers that anybody may see, so that many readers of a page cost no more than one."""
+"""A cache for the answers that anybody may see, so that many readers of a page cost no more than one."""
 
 from __future__ import annotations
 

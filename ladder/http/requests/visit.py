@@ -74,7 +74,7 @@ class Visit:
     desk: Desk
     """The desk of the ladder, for this visitor."""
     caller: Caller
-    """The visitor."""
+    """The visitor, as the caller of questions."""
     site: Site
     path: str = ""
     """The path of the page, without slashes at its ends: `games/yunnan`."""
