@@ -1,4 +1,4 @@
-"""How a server authenticates tokens. Wrong tokens are counted by address, but a valid token is never refused."""
+"""The authentication of tokens by a server. Wrong tokens are counted by address, but a valid token is never refused."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def inherit(parent: Rating) -> Rating:
 
 
 def quality(one: Rating, other: Rating) -> float:
-    """Return how even a match of two versions is, from 0 to 1: the chance of a draw, relative to that between equals.
+    """Return the quality of a match between two versions, from 0 to 1: the chance of a draw, relative to that between equals.
 
     Source: the paper above, on matchmaking. `trueskill.quality` returns the same for any number of players, but is much slower.
     """

@@ -1,4 +1,4 @@
-"""How a served ladder ends: a signal ends it within seconds, whatever it is doing.
+"""The end of a served ladder: a signal ends it within seconds, whatever it is doing.
 
 The signal raises `KeyboardInterrupt` in the main thread, so all resources are closed in order; running matches are
 broken off, and are played again later. If that takes too long, as on a busy machine, or a library swallows the

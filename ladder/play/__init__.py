@@ -1,1 +1,1 @@
-"""How matches are played: a run with its workers, its queue, and newcomers."""
+"""Playing matches: a run with its workers, its queue, and newcomers."""

@@ -121,7 +121,7 @@ class ClusterPool:
 
 
 def _is_another(match: Match, found: Verified) -> str:
-    """Return how a record differs from a match; empty if the record belongs to the match."""
+    """Return the difference between a record and a match; empty if the record belongs to the match."""
     game = find(match.condition.game)
     setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
     plan = found.plan

@@ -1,4 +1,4 @@
-"""How bots enter the ladder: house bots at once, and new versions after a match against `random`.
+"""The entry of bots to the ladder: house bots at once, and new versions after a match against `random`.
 
 If a version fails while other matches are running, it tries again alone.
 """

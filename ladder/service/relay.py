@@ -28,7 +28,7 @@ Stream = Any
 
 
 def retry_after(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
-    """Return how many seconds to wait after a ladder has refused a call because of a limit.
+    """Return the number of seconds to wait after a ladder has refused a call because of a limit.
 
     Return None if the call was refused for another reason, or the ladder names no time.
     """

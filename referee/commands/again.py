@@ -157,7 +157,7 @@ def _print(decision: PastDecision, answer: Reaction) -> None:
 
 
 def _then(decision: PastDecision) -> str:
-    """Describe how a decision ended in the match."""
+    """Describe the outcome of a decision in the match."""
     refused = "".join(f"refused ({reason}), then " for reason in decision.refused)
     played = _labels([step.action for step in decision.played])
     if decision.fault is not None:

@@ -46,7 +46,7 @@ _PAST = -1e6
 
 
 class DecisionEnd(Enum):
-    """How a decision ended; the values are the words that `dogana replay --bot --json` prints.
+    """The outcome of a decision; the values are the words that `dogana replay --bot --json` prints.
 
     A decision that was withdrawn has the value of its `Withdrawal`.
     """

@@ -131,7 +131,7 @@ class Ways:
         return self._rated(own, scale)[0]
 
     def best_spread(self, own: Own, scale: Scale) -> int:
-        """Return where the best plan puts the Merchants that can make a journey, as packed counts by province."""
+        """Return the Merchants that can make a journey in the places of the best plan, as packed counts by province."""
         return self._rated(own, scale)[1]
 
     def _rated(self, own: Own, scale: Scale) -> tuple[float, int]:

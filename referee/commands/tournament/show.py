@@ -63,7 +63,7 @@ def show(
 
 
 def _left(place: TournamentFolder, table: FinalTable) -> str:
-    """Say how many matches are left, and how long they will take at the speed of the latest matches."""
+    """Return a sentence with the number of matches left and the time that they will take at the latest speed."""
     left = matches_left(table)
     times = sorted(path.stat().st_mtime for path in place.recorded())[-_RECENT:]
     if len(times) > 1:

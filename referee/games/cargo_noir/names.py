@@ -74,7 +74,7 @@ SMUGGLER_CARDS = (Card.CARGO_SHIP, Card.WAREHOUSE, Card.SYNDICATE)
 
 
 class Phase(IntEnum):
-    """What the seat to act is doing."""
+    """The current activity of the seat to act."""
 
     P1 = 0
     """Resolving ships."""

@@ -1,4 +1,4 @@
-"""What a seat knows: everything except the order of the goods in the bag (RULES.md, section 2)."""
+"""The knowledge of a seat: everything except the order of the goods in the bag (RULES.md, section 2)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Table(State):
     seat: Seat
     """The seat whose turn it is."""
     phase: Phase
-    """What that seat is doing."""
+    """The current activity of that seat."""
     bag: list[int]
     """The goods in the bag, by kind; their order is decided only when they are drawn."""
     discard: list[int]

@@ -94,7 +94,7 @@ DOING = {
     Phase.RETURN: "End of the round: calling merchants back",
     Phase.OVER: "The match is over",
 }
-"""What the seats to act are doing in each phase."""
+"""The activity of the seats to act in each phase."""
 
 
 def in_words(kind: TileType) -> str:

@@ -1,4 +1,4 @@
-"""What a seat knows (RULES.md, section 2): everything except the order of the pile and the others' unrevealed plans."""
+"""The knowledge of a seat (RULES.md, section 2): everything except the order of the pile and the others' unrevealed plans."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
 
 
 def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Seat) -> int:
-    """Return what the majority in a place is worth to a seat in the next scoring; 0 for an unscored place (Z10.2)."""
+    """Return the points that the majority in a place gives a seat in the next scoring; 0 for an unscored place (Z10.2)."""
     if place not in DISTRICTS or seen.raptor is place:
         return 0
     enemy = any(has.home is place for other, has in enumerate(seen.seats) if other != seat)

@@ -48,7 +48,7 @@ class ActionCard(IntEnum):
 
 
 class Step(IntEnum):
-    """How far a seat's plan has come (Z2)."""
+    """The progress of a seat's plan (Z2)."""
 
     FIRST = 0
     """Choosing the first card."""

@@ -1,4 +1,4 @@
-"""What a seat knows (RULES.md, section 2): everything except the others' plans for this round."""
+"""The knowledge of a seat (RULES.md, section 2): everything except the others' plans for this round."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PHASES = {
     Phase.CONVERT: "Convert income into victory points",
     Phase.OVER: "The match is over",
 }
-"""What the colour to act is doing in each phase."""
+"""The activity of the colour to act in each phase."""
 BUILDINGS = {
     Building.SCHOOL: ("School of Merchants", "a Merchant more"),
     Building.CUSTOMS: ("Customs Office", "a border pass more"),
@@ -175,7 +175,7 @@ def _colour(board: YunnanBoard, seen: YunnanObservation, colour: Colour, has: Co
 
 
 def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Describe where the inspector is, or was in the last turn, and whom it banned."""
+    """Describe the place of the inspector, now or in the last turn, and the colours that it banned."""
     if seen.last_inspector is None:
         return "The inspector is in its corner"
     banned = "nobody" if seen.last_banned is None else COLOUR_NAMES[seen.last_banned]

@@ -1,4 +1,4 @@
-"""What a seat knows (RULES.md, section 2), which is everything."""
+"""The knowledge of a seat (RULES.md, section 2), which is everything."""
 
 from __future__ import annotations
 

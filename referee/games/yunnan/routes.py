@@ -16,7 +16,7 @@ _MANY = len(Province)
 
 
 class Reach(NamedTuple):
-    """What follows from a colour's presence in its provinces."""
+    """The consequences of a colour's presence in its provinces."""
 
     connected: int
     """The provinces with a connected route from Pu'er, as bits (Y5.10)."""

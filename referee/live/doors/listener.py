@@ -33,7 +33,7 @@ EARNED = 4
 CONNECTION_COST = 10
 """The cost of a connection in useless frames."""
 PAUSE_SECONDS = 1.0
-"""How long no connections are accepted after too many have arrived, or after file descriptors have run out."""
+"""The time for which no connections are accepted after too many have arrived, or after file descriptors have run out."""
 _CHUNK = 65_536
 
 Play = Callable[[Http2Call], Awaitable[None]]

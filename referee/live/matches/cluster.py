@@ -117,7 +117,7 @@ class Machine:
     refused: str = ""
     """The reason why the machine gets no slots; empty if it may have some."""
     failures: int = 0
-    """How many times in a row a slot has failed to start on the machine."""
+    """The number of times in a row that a slot has failed to start on the machine."""
     late: deque[bool] = field(default_factory=lambda: deque(maxlen=LAG_WINDOW))
     """For each of the machine's latest matches, True if the match was lagged."""
     said: set[str] = field(default_factory=set)

@@ -37,7 +37,7 @@ from referee.version import installed_version
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """What other machines need to start a series' commands in sandboxes: files, limits and runtimes."""
+    """The files, limits and runtimes with which other machines start a series' commands in sandboxes."""
 
     files: bytes
     """The working folder of the commands, packed; see `bundle.pack`."""

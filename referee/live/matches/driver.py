@@ -57,7 +57,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The error codes for a full disk, which is not the referee's fault."""
 
 _READING_SECONDS = 0.3
-"""How long the referee reads on after a deadline, because an answer that arrived in time may still be unread."""
+"""The time for which the referee reads on after a deadline, because an answer that arrived in time may still be unread."""
 
 
 class MatchVoid(DoganaError):

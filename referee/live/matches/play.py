@@ -133,7 +133,7 @@ class MatchReport:
 
 
 NOT_RUN = "exited with status 127"
-"""How a supervisor's end is described if it cannot run its agent's program; its output gives the reason."""
+"""The description of a supervisor's end if it cannot run its agent's program; its output gives the reason."""
 
 
 class StartFailed(DoganaError):

@@ -31,7 +31,7 @@ _KILLED = 128
 
 
 def killed_by(number: int) -> str:
-    """Say which signal killed a process, by number if it has no name; Python names only two real-time signals."""
+    """Name the signal that killed a process, by number if it has no name; Python names only two real-time signals."""
     with contextlib.suppress(ValueError):
         return f"was killed by {signal.Signals(number).name}"
     return f"was killed by signal {number}"

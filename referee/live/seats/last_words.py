@@ -18,7 +18,7 @@ _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
-    """Describe how a bot ended before it joined, with the reason and a remedy if they are known.
+    """Describe the end of a bot that had not joined, with the reason and a remedy if they are known.
 
     Args:
         ended: how its process ended, in words.
@@ -33,7 +33,7 @@ def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
 
 
 def known_reason(ended: str, text: str, argv: Sequence[str], *, joined: bool) -> str:
-    """Return why a bot has ended: an error of its own, or a successful exit without joining; empty if unknown."""
+    """Return the reason why a bot has ended: an error of its own, or a successful exit without joining; empty if unknown."""
     if raised := _raised(_lines(text)):
         return raised
     return _never_played(argv) if ended == "exited with status 0" and not joined else ""
