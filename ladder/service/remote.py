@@ -17,7 +17,7 @@ from urllib.parse import quote
 import httpx
 import msgspec
 
-from ladder.operation.errors import Forbidden, LadderError, NotFound, TooMuch, Unauthenticated
+from ladder.operation.errors import Forbidden, LadderError, NotFound, Unauthenticated
 from ladder.questions.changes import SubmitAnswer, SubmitRequest
 from ladder.questions.info import InfoAnswer
 from ladder.questions.question import (
@@ -47,7 +47,6 @@ The answer has another form, is not UTF-8, or is nested too deeply."""
 _MAX_VERSION = 100
 """The maximum length, in characters, of the server's version in an error message; our own has about ten."""
 _ERRORS = {403: Forbidden, 404: NotFound}
-_SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 _IN_PATH = re.compile(r"{(\w+)}")
 
 Answered = TypeVar("Answered", bound=Row)
@@ -188,9 +187,6 @@ class RemoteLadder:
         # This is the answer of a ladder that is too old for the question.
         if answer.status_code == 405 or message.startswith("there is no page"):
             raise LadderError(self._what_is_it())
-        if answer.status_code == 429:
-            seconds = answer.headers.get("retry-after", "")
-            raise TooMuch(message, int(seconds) if _SECONDS.fullmatch(seconds) else 60)
         if answer.status_code == 401:
             raise Unauthenticated(f"{message}; to log in: dogana login {self._server}")
         raise _ERRORS.get(answer.status_code, LadderError)(message, command)

@@ -188,6 +188,7 @@ def test_a_bot_of_several_files_that_differ_is_another_bot(here: Dogana) -> None
     [
         ('"last_turn" = 3', '"last_trun" = 3', "cup/tournament.toml: cargo_noir has no option 'last_trun' (did you mean last_turn?)"),
         ('"last_turn" = 3', '"last_turn" = 2020-01-01', "cup/tournament.toml: option last_turn can be track or"),
+        ('"last_turn" = 3', '"last_turn" = 3.0', "cup/tournament.toml: option last_turn can be track or a number from 2 to 20, not 3.0"),
         ('"cargo_noir"', '"cargo"', "cup/tournament.toml: there is no game 'cargo'"),
         ('"bot.py"', '"bto.py"', "cup/tournament.toml: entrant bot: there is no file or folder 'bto.py' (did you mean bot.py?); paths are seen from "),
         ('"bot.py"', '"a\\u0000b"', "cup/tournament.toml: entrant bot: "),

@@ -705,12 +705,13 @@ def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
 
 def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, shared_home: Home, tmp_path: Path) -> None:
     matches = all_matches(shared_home)
-    for name in ("all.csv", "all.json"):
-        assert f"{name} has" in dogana("ladder", "export", name, "--home", shared_home.folder).stdout
+    names = ("all.csv", "all.json")
+    said = [dogana("ladder", "export", name, "--home", shared_home.folder).stdout.splitlines()[0] for name in names]
     with (tmp_path / "all.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     documents = json.loads((tmp_path / "all.json").read_text())
     assert len(rows) == len(documents) == sum(len(match.seats) for match in matches)
+    assert said == [f"{name} has {len(rows)} rows, one for each seat of each match" for name in names]
     expected = [(match.match_id, seat.seat, seat.version.bot, seat.rank) for match in matches for seat in match.seats]
     assert [(row["match"], int(row["seat"]), row["bot"], int(row["rank"])) for row in rows] == expected
     assert [(one["match"], one["seat"], one["bot"], one["rank"]) for one in documents] == expected

@@ -94,7 +94,7 @@ def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_pat
     assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits to qualify")
     ended = run(dogana, 6)
     assert "bots run unconfined" in ended.stderr
-    assert "mybot v1 qualifies" in ended.stderr
+    assert "mybot v1 qualifies for cargo_noir" in ended.stderr.splitlines()
     entries = {entry["bot"]: entry for entry in top(dogana)}
     assert {"mybot", "random"} <= entries.keys()
     assert entries["mybot"]["matches"] > 0

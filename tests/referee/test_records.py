@@ -186,6 +186,7 @@ FORGERIES: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
     ("another game", lambda lines: lines[0].update(game="chess"), "there is no game 'chess'"),
     ("another board", lambda lines: lines[0]["board"]["family"].update(start_coins=8), "state"),
     ("a broken board", lambda lines: lines[0].update(board={}), "is missing"),
+    ("another state on the way", lambda lines: next(line for line in lines[2:] if "state" in line).update(state="0" * 64), "the digests differ"),
     ("another option", lambda lines: lines[0]["options"].update(last_turn=4), "not legal|not over"),
     ("a later format", lambda lines: lines[0].update(format=99), "format 99"),
     ("too many bots", lambda lines: lines[0]["bots"].append("one more"), "names for 3 seats"),

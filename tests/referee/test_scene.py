@@ -55,6 +55,8 @@ def test_what_the_strip_shows_is_said_in_words_too() -> None:
         "Seat 1 is blue bot",
         "Seat 2 is green bot",
     ]
+    level = [scene.Gain(0, "houses", 1), scene.Gain(0, "cards", -1)]
+    assert scene.strip_in_words(said(gained=level))[1] == "Seat 0: +0 points: houses +1, cards −1"
 
 
 def test_names_of_strangers_neither_break_the_picture_nor_leave_their_place() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,9 @@ def test_a_group_of_the_second_version_gets_its_limits_and_reports_what_was_used
     (folder / "pids.peak").write_text("7\n")
     (folder / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 2000000\n")
     assert group.usage() == Usage(memory_peak=1048576, memory_kills=2, tasks_peak=5, cpu_seconds=2.5)
+    in_words = "1 MiB of memory, 5 tasks, 2.50 s of processor time"
+    assert str(group.usage()) == f"{in_words}, processes killed for want of memory: 2"
+    assert str(replace(group.usage(), memory_kills=0)) == in_words
     group.freeze(frozen=True)
     assert (folder / "cgroup.freeze").read_text() == "1"
 
@@ -87,7 +91,9 @@ def test_a_group_of_the_second_version_gives_up_its_page_cache_at_its_end(tmp_pa
 
 
 def test_what_a_kernel_does_not_tell_is_not_known(tmp_path: Path) -> None:
-    assert group_of_the_second_version(tmp_path).usage() == Usage()
+    usage = group_of_the_second_version(tmp_path).usage()
+    assert usage == Usage()
+    assert str(usage) == "an amount that this machine does not report"
 
 
 def test_groups_of_dead_owners_are_swept_and_those_of_the_living_stay() -> None:

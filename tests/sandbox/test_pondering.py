@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import grpc
 import pytest
@@ -20,6 +22,7 @@ from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.live.matches.play import Command, MatchReport, Remote, play_match
 from referee.live.matches.server import RefereeServer
+from referee.live.seats.pondering import REST_SECONDS, NoPondering
 from referee.match.result import Outcome
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups
@@ -104,6 +107,22 @@ def test_an_agent_stands_still_while_others_are_asked_and_plays_on(tmp_path: Pat
     report = play_beside(tmp_path, strict, lambda: all_stand_still(os.getpid()))
     assert [seat.outcome for seat in report.result.seats] == [Outcome.PLAYED] * 2
     assert set(report.logs[0].split()) == {"True"}
+
+
+async def test_what_an_agent_says_twice_does_not_stop_it_while_it_is_asked() -> None:
+    stopped: list[bool] = []
+    box: Any = SimpleNamespace(freeze=lambda *, frozen: stopped.append(frozen))
+    agent = NoPondering(box)
+    agent.idle()
+    agent.idle()
+    agent.wake()
+    await asyncio.sleep(3 * REST_SECONDS)
+    assert stopped == []
+    agent.idle()
+    while not stopped:
+        await asyncio.sleep(REST_SECONDS)
+    agent.wake()
+    assert stopped == [True, False]
 
 
 def test_an_agent_may_think_on_the_time_of_others_unless_that_is_said(tmp_path: Path, sandbox: Sandbox) -> None:

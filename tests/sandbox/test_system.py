@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from referee.sandbox.system import is_alive
+from referee.sandbox.system import is_alive, parent
 
 
 def test_a_process_runs_until_it_ends_even_if_nobody_reaps_it() -> None:
@@ -16,6 +16,7 @@ def test_a_process_runs_until_it_ends_even_if_nobody_reaps_it() -> None:
         process.kill()
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and waits to be reaped
         assert not is_alive(process.pid)
+        assert parent(process.pid) == os.getpid()  # an orphan that has ended is still one
     assert not is_alive(process.pid)
 
 

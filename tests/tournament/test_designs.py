@@ -66,6 +66,11 @@ def test_without_such_a_design_or_with_fewer_tables_meetings_differ_by_one(point
     assert len(blocks) <= points * (points - 1) / 2 or points <= size + 1
 
 
+@pytest.mark.parametrize(("points", "size"), [(6, 3), (12, 4)])
+def test_where_the_places_of_one_block_are_enough_for_all_to_meet_no_more_are_used(points: int, size: int) -> None:
+    assert len(near_design(points, size)) == points
+
+
 def test_in_a_large_field_without_an_even_design_everybody_meets_everybody() -> None:
     """Here the three smallest sizes leave pairs that never meet."""
     assert balance_of(296, near_design(296, 4)) == (1, 2)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from referee.tournament.plan import Preliminary, TournamentError, facts, read_plan, size_problem
+from referee.tournament.plan import EntrantLimits, Preliminary, TournamentError, facts, read_plan, size_problem
 from tests.tournament.played import FILE, plan_for, play_out
 
 PLAIN = FILE.format(format="round-robin", seats=2, blocks=2)
@@ -94,6 +94,11 @@ def test_what_may_change_is_no_fact() -> None:
     free = 'title = "x"\nwait = 20\ndirectory = ".."\n# more\n'
     assert facts(read_plan(free + PLAIN + TWO, "")) == facts(read_plan(PLAIN + TWO, ""))
     assert facts(read_plan(PLAIN.replace("blocks = 2", "blocks = 3") + TWO, "")) != facts(read_plan(PLAIN + TWO, ""))
+
+
+def test_the_limits_of_the_sandbox_are_read() -> None:
+    table = '[isolation]\nmemory = 64\ntasks = 32\ncpus = 0.5\npondering = false\nruntimes = ["/opt"]\n'
+    assert read_plan(PLAIN + TWO + table, "").isolation == EntrantLimits(False, 64, 32, 0.5, False, ("/opt",))
 
 
 def test_a_game_with_two_sets_of_options_has_a_label_for_each() -> None:

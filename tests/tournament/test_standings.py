@@ -13,7 +13,7 @@ from referee.tournament.course import course
 from referee.tournament.fixtures import Fixture, PlayedFixture, company, fixtures
 from referee.tournament.plan import FaultRule, Format, Scoring, TieBreak, TournamentPlan
 from referee.tournament.scoring import match_points
-from referee.tournament.standings import FinalTable, chance_text, final_table, verdict_sentence
+from referee.tournament.standings import FinalTable, chance_text, final_table, table_texts, verdict_sentence
 from tests.cases import mostly_long
 from tests.tournament.played import plan_for, play_out, result_of
 
@@ -149,6 +149,8 @@ def test_nobody_wins_if_all_are_struck_out(form: str, entrants: int) -> None:
     table = table_of(plan, results)
     out = [row for row in table.rows if row.is_struck]
     assert len(out) >= entrants - 1  # one can have a bye until nobody is left to play with
+    places = [place for place, *_ in table_texts(plan, table)[1]]
+    assert places == ["struck out" if row.is_struck else str(row.place) for row in table.rows]
     if len(out) == entrants:
         assert verdict_sentence(plan, table) == "nobody wins: all entrants are struck out"
     else:
