@@ -203,7 +203,7 @@ def _terms(ladder: Ladder, match_id: str, account: Account | None) -> tuple[Cond
 def _status(facts: Store, match_id: str, played: PlayedMatch | None, voids: int) -> str:
     """Describe the status of a match with this number of void attempts, such as `counts as number 7`."""
     event, is_scheduled = facts.tournaments.of_match(match_id), facts.schedule.match(match_id) is not None
-    if event and is_scheduled and played is None and voids >= MAX_VOIDS:
+    if event and is_scheduled and voids >= MAX_VOIDS:
         return f"is given up, and a draw in event {event}: it was void too often"
     if played is not None and event:
         return f"counts as number {played.number}, in event {event}, and is not rated"

@@ -238,7 +238,7 @@ class _Again:
     def _set_times(self) -> None:
         """Set the times of all open decisions as if each were closed now."""
         current = self._current
-        if current is not None and self._seat in self._open:
+        if current is not None:
             decision = self._open[self._seat]
             # The times are counted from the original `put_at`, because `_set_end` has changed the decision's own times.
             left = decision.window_deadline - self._put_at[self._seat]

@@ -270,6 +270,7 @@ def test_a_damaged_plan_is_refused_in_one_line(dogana: Dogana, finished: Path) -
         (("greedy", "random", "--game", "chess"), "there is no game 'chess'"),
         (("greedy", "random", "--option", "colour=red"), "colour"),
         (("greedy", "random", "--ray", "local", "--others", "x"), "2 seats leave none"),
+        (("greedy", "mine.py", "--ray", "local"), "other machines start commands in a sandbox"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, tuple) else "",
 )

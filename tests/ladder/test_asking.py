@@ -38,6 +38,7 @@ from ladder.questions.bots import ShowRequest
 from ladder.questions.caller import ANYBODY, ORGANISER, Caller
 from ladder.questions.desk import Desk
 from ladder.questions.matches import MatchesRequest
+from referee.games.cargo_noir.actions import Stake
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -48,6 +49,7 @@ from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.real_ladder import FAULTY, LONG, LOUD, play_really, played_ladder
 from tests.patience import patient
+from tests.tables import cargo_noir
 
 __all__ = ["dogana", "dogana_process"]
 
@@ -305,6 +307,17 @@ def test_times_of_a_match_are_those_of_its_record(shared_home: Home) -> None:
     for seat, longest in account.longest.items():
         charged = [line["ms"] for line in lines if line["seat"] == seat]
         assert min(charged) < max(charged) == pytest.approx(longest.seconds * 1000)
+
+
+def test_a_refused_answer_is_reported_with_the_rule_that_it_broke(tmp_path: Path) -> None:
+    table = cargo_noir()
+    table.answer(0, [Stake(2)])
+    table.fault(0, Fault(Outcome.CRASH, "x"))
+    table.play_out()
+    path = table.record(tmp_path / "match.jsonl")
+    [lost] = read_account(path, path.read_bytes()).lost
+    [refused] = lost.refused
+    assert re.fullmatch(r"stake\(2\) is not legal: .* \(C6\.3\)", refused)
 
 
 def _lines(home: Home) -> list[dict[str, Any]]:

@@ -57,6 +57,23 @@ def test_groups_of_the_second_version_stand_beside_ours_where_their_limits_are_e
     assert {one.version for one in found.values()} == {2}
 
 
+@pytest.mark.parametrize("delegate", [b"1", b"0"])
+def test_where_our_group_was_delegated_we_move_into_a_group_below_it(tmp_path: Path, delegate: bytes) -> None:
+    root = machine(tmp_path, "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "0::/run.scope\n")
+    ours = group_folder(root / "sys/fs/cgroup/run.scope", cgroup__controllers="pids hugetlb", cgroup__procs="17")
+    try:
+        os.setxattr(ours, "user.delegate", delegate)
+    except OSError as error:
+        pytest.skip(f"needs a file system with extended attributes: {error}")
+    Groups.look(root, lambda folder: True)
+    is_ours = delegate == b"1"
+    assert (ours / "dogana-self").exists() == is_ours
+    assert (ours / "cgroup.subtree_control").exists() == is_ours
+    if is_ours:
+        assert (ours / "dogana-self/cgroup.procs").read_text() == "17"
+        assert (ours / "cgroup.subtree_control").read_text() == "+pids"
+
+
 def test_a_group_of_the_second_version_gets_its_limits_and_reports_what_was_used(tmp_path: Path) -> None:
     group = group_of_the_second_version(tmp_path)
     folder = tmp_path / "dogana-1-1"

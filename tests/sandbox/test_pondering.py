@@ -119,8 +119,9 @@ async def test_what_an_agent_says_twice_does_not_stop_it_while_it_is_asked() -> 
     await asyncio.sleep(3 * REST_SECONDS)
     assert stopped == []
     agent.idle()
-    while not stopped:
-        await asyncio.sleep(REST_SECONDS)
+    async with asyncio.timeout(patient(10)):
+        while not stopped:
+            await asyncio.sleep(REST_SECONDS)
     agent.wake()
     assert stopped == [True, False]
 
