@@ -166,7 +166,7 @@ def _sentence(cells: dict[Cell, list[Block]]) -> str:
 
 
 def saved(results: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the share of the variance of results that disappears without luck, which is the share of blocks saved."""
+    """Return the share of the variance in results that is due to luck; removing it saves the same share of blocks."""
     pairs = list(zip(results, without_luck(results, luck), strict=True))
     [found] = bootstrap(pairs, _reduction)
     return found

@@ -70,7 +70,7 @@ def in_turn(starts: Sequence[Callable[[], Cost]], rounds: int) -> list[Cost]:
 
 
 def add_rows(report: Report) -> None:
-    """Compare commands with a bare interpreter, and a confined agent in Python with an unconfined one in Go."""
+    """Compare commands to a bare interpreter, and a confined Python agent to an unconfined Go agent."""
     with tempfile.TemporaryDirectory(prefix="starting-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # agents in a sandbox read its files

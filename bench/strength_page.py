@@ -30,7 +30,7 @@ It is corrected by Student's t where blocks are few, as in E. L. Korn and B. I. 
 (*Confidence Intervals for Proportions With Small Expected Number of Positive Counts Estimated From Survey Data*, 1998).
 It is at least the number of blocks, and at most the number of matches; where all blocks are equal, it is the number of matches. A single block is one trial.
 
-[strength.jsonl](strength.jsonl) has a line for each match, with its seed and each row in which `search` departed from `greedy`, as indices of legal actions.
+[strength.jsonl](strength.jsonl) has a line for each match: its seed, and each row in which `search` departed from `greedy`; actions are given as indices of legal actions.
 `make strength ONLY=--verify` plays all matches again, with these rows and with those of `greedy` elsewhere, and compares the results.
 So the results follow from the rows on any machine, but the rows depend on the speed of the processor, because the time is limited.
 A line no longer verifies if `greedy` or the rules have changed since it was measured.

@@ -234,7 +234,7 @@ def private_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk, so that a renamed file survives a power failure."""
+    """Flush a folder's entries to the disk, so that a rename survives a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

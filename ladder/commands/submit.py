@@ -139,7 +139,7 @@ def login_name() -> str:
     """Return the user's login name, as the name of an author.
 
     Raises:
-        LadderError: if it cannot be a name.
+        LadderError: if it is not a valid name of an author.
     """
     try:
         fitting = fitted(getpass.getuser())

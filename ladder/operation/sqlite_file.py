@@ -244,7 +244,7 @@ class SqliteFile:
         self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
 
     def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
-        """Write optional data; skip it if another process is writing, or nothing can be written."""
+        """Write optional data, but skip it if another process is writing or if the write fails."""
         with self.explained():
             self._wait_for_others(0)
             try:

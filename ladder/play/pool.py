@@ -173,7 +173,7 @@ class Pool:
         set_adopting(adopting=False)
 
     def clear(self) -> None:
-        """End all workers, and all processes that agents have left below this process."""
+        """End all workers, and any descendant processes that agents have left running."""
         workers, self.workers = self.workers, []
         for worker in workers:
             worker.close()

@@ -67,7 +67,7 @@ class ConditionQueue(Row):
 
 
 class QueueAnswer(Row):
-    """The next players, for each condition under which the ladder has played."""
+    """The next players, for each condition of the ladder under which matches have been played."""
 
     queues: list[ConditionQueue]
     """A queue for each condition."""

@@ -28,7 +28,7 @@ def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
-    """Return the line and the hash, as `link` does, for an object in JSON; `body` extracts such JSON from a line."""
+    """Return the line and the hash, as `link` does, for an object given as JSON, such as the result of `body`."""
     own_hash = _hash(previous, data)
     return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash  # without the closing brace
 

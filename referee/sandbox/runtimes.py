@@ -45,13 +45,13 @@ class Runtimes:
 
     @staticmethod
     def find(extra: Sequence[Path] = ()) -> Runtimes:
-        """Find the runtimes of this machine.
+        """Find the runtimes on this machine.
 
         Args:
             extra: folders with runtimes in other places, such as /opt/jdk-25; their `bin` is searched first.
 
         Raises:
-            NoRuntime: if one of them is not a folder of that kind, or would expose more than a runtime.
+            NoRuntime: if one of them is not a runtime's folder, or would expose more than a runtime.
         """
         for folder in extra:
             _check(folder)

@@ -111,7 +111,7 @@ class Worth:
         return SOLD * value + ship
 
     def _store(self, piles: list[int], wilds: int) -> float:
-        """Return the points for stored goods, given as piles, the largest first, and a number of wilds."""
+        """Return the points for stored goods, given as piles (the largest first) and a number of wilds."""
         used = min(wilds, len(self._different) - 1 - len(piles))
         different = self._grown(len(piles) + used, DIFFERENT_GROWTH * self._time, self._different)
         others = [count - 1 for count in piles if count > 1]

@@ -39,7 +39,7 @@ _LEVELS = {"A": BRASS, "B1": STEEL, "B2": "#c48ae0"}
 
 
 def achievement(width: float, height: float, card: Card, board: ValparaisoBoard) -> str:
-    """Draw an achievement card in the sea: its name, points and main action, and below, its alternative in brief."""
+    """Draw an achievement card in the sea: its name, points and main action; below, its alternative in brief."""
     kind = board.cards[card]
     # An achievement card has one alternative for all colours.
     other, room = kind.alternatives[0], width - 12
@@ -102,7 +102,7 @@ def action_cards(
 def owned_cards(
     cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float, *, is_own: bool
 ) -> str:
-    """Draw the achievement cards of a seat, each with as many words as fit; the observer's own cards are spots."""
+    """Draw the achievement cards of a seat, each with as many words as fit; the observer can click their own cards."""
     if not cards:
         return text(0, 15, "no achievement cards", SMALLEST, DIM)
     rows = max(1, int(height // 22))

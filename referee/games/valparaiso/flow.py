@@ -94,7 +94,7 @@ def merchants_in_villages(table: Table, seat: Seat) -> int:
 
 
 def shelters(table: Table, seat: Seat, village: Location) -> bool:
-    """Return whether all merchants of a seat can stay in a village: it has a house there, and the option allows it."""
+    """Return whether all of a seat's merchants can stay in a village: the seat needs a house there, and the option."""
     return table.setup.options["return_rule"] == "shelter" and table.houses_of(seat, village) > 0
 
 

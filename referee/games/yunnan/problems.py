@@ -123,7 +123,7 @@ def _last_turn_problems(table: Table) -> list[str]:
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return the problems with entries that belong to another phase, or with a phase after the end of the match."""
+    """Return the problems found: entries that belong to another phase, or a phase that follows the end of the match."""
     found: list[str] = []
     phase = table.phase
     if phase is not Phase.AUCTION:

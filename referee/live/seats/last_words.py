@@ -18,7 +18,7 @@ _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
-    """Describe the end of a bot that had not joined, with the reason and a remedy if they are known.
+    """Describe a bot's termination before it joined, with the reason and a remedy if they are known.
 
     Args:
         ended: how its process ended, in words.

@@ -54,7 +54,7 @@ class Lateness:
     """
 
     def __init__(self, late: Callable[[float, float], None], *, polls: bool, counts_waits: bool = IS_LINUX) -> None:
-        """Begin to measure.
+        """Start measuring.
 
         Args:
             late: a function called with the delay of the event loop and the current time, in seconds.
