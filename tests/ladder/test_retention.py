@@ -62,7 +62,6 @@ __all__ = ["dogana", "dogana_process"]
 
 LATER = "9999-01-01T00:00:00.000+00:00"
 """A time after everything that a test does."""
-TODAY = datetime.now(UTC).isoformat()[:10]
 
 
 @pytest.fixture(scope="module")
@@ -203,19 +202,21 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
 ) -> None:
     gone = sealed(home)[0]
     exported = dogana("ladder", "export", "before.csv", "--home", "home").stdout
-    prune(home, store, LATER, LATER)
+    with monkeypatch.context() as clock:
+        clock.setattr(entries, "now", lambda: "2999-01-01T00:00:00.000+00:00")
+        prune(home, store, LATER, LATER)
     with serving_pages(home, Site()) as url:
         for where in (["--home", "home"], ["--server", url]):
             ended = dogana("ladder", "match", gone, *where)
-            assert f"its record was pruned on {TODAY} by the organiser's retention" in ended.stdout
+            assert "its record was pruned on 2999-01-01 by the organiser's retention" in ended.stdout
             assert ended.stderr == ""
             assert "score" in ended.stdout  # the results are there
             assert "look further" not in ended.stdout
             refused = dogana("ladder", "record", gone, "--to", "x.jsonl.zst", *where, status=1).stderr
-            assert f"the record of match {gone} was pruned on {TODAY} by the organiser's retention" in refused
+            assert f"the record of match {gone} was pruned on 2999-01-01 by the organiser's retention" in refused
             assert len(refused.splitlines()) == 1
     said = dogana("ladder", "log", gone, "--home", "home", status=1).stderr
-    assert f"the logs of match {gone} were pruned on {TODAY} by the organiser's retention" in said
+    assert f"the logs of match {gone} were pruned on 2999-01-01 by the organiser's retention" in said
     assert (
         "those from before 9999-01-01 were pruned" in dogana("ladder", "log", "bot0", "--home", "home", status=1).stderr
     )
