@@ -27,7 +27,15 @@ def children(pid: int, command: str = "") -> list[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # the thread may have ended meanwhile
             found += map(int, (task / "children").read_text().split())
-    return [child for child in found if not command or command in Path(f"/proc/{child}/cmdline").read_text()]
+    return [child for child in found if not command or command in _command_line(child)]
+
+
+def _command_line(pid: int) -> str:
+    """The words with which a process was started; none if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def running_in(folder: Path) -> list[int]:
