@@ -18,7 +18,7 @@ from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, start
 from tests.patience import patient
-from tests.processes import children, wait_for_work
+from tests.processes import children, wait_for_the_end, wait_for_work
 
 QUICK = ("--option", "last_turn=3")
 PLAY = ("play", "cargo_noir", "random", "greedy")
@@ -114,7 +114,9 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
     series = start(tmp_path, *arguments, "--json", "--record", "matches")
     for _ in range(2):
         wait_for_work(series, lambda: list((tmp_path / "matches").glob("*.part")))
-        os.kill(wait_for_work(series, lambda: workers(series))[0], signal.SIGKILL)
+        [killed, *_] = wait_for_work(series, lambda: workers(series))
+        os.kill(killed, signal.SIGKILL)
+        wait_for_the_end([killed])  # else it might be the one that is found next, and be gone before its second signal
     out, err = series.communicate(timeout=patient(120))
     assert (series.returncode, err.strip()) == (0, "")
     records = sorted((tmp_path / "matches").glob("[!.]*"))
