@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -22,6 +21,7 @@ import pytest
 
 from tests.ladder.rated_ladder import rated_ladder
 from tests.patience import patient, wait_until
+from tests.ports import kept_ports
 from tests.sandbox.conftest import needs_bubblewrap
 
 ROOT = Path(__file__).parents[2]
@@ -33,9 +33,9 @@ BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.
 
 
 class Machine:
-    """A home, the program in the path, and a free port."""
+    """A home, the program in the path, and two ports."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int, pages: int) -> None:
         self.home = folder / "srv"
         self.student = folder / "student"
         self.home.mkdir()
@@ -48,10 +48,7 @@ class Machine:
         path = f"{programs}:{os.environ['PATH']}"
         self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder)}
         self.environment.pop("DOGANA_LADDER", None)
-        with socket.socket() as free, socket.socket() as other:
-            free.bind(("127.0.0.1", 0))
-            other.bind(("127.0.0.1", 0))
-            self.port, self.pages = free.getsockname()[1], other.getsockname()[1]
+        self.port, self.pages = port, pages
 
     def here(self, text: str) -> str:
         """A text of the page with the host, the port and the program of this machine."""
@@ -75,6 +72,12 @@ class Machine:
         assert "Traceback" not in ended.stderr
         assert status is None or ended.returncode == status, (script, ended.stdout, ended.stderr)
         return ended
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    with kept_ports(2) as (port, pages):
+        yield Machine(tmp_path, port, pages)
 
 
 def commands_of(unit: str) -> list[str]:
@@ -108,8 +111,7 @@ def service(machine: Machine) -> Iterator[str]:
 @pytest.mark.ladders
 @needs_bubblewrap
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is missing: apt-get install openssl")
-def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
+def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(machine: Machine) -> None:
     certificate, csv, tokens, *more, end, last = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     assert "OK" in machine.run(certificate).stdout
     with service(machine) as figures:
@@ -164,9 +166,8 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
 
 @pytest.mark.long
 @needs_bubblewrap
-def test_the_final_runs_among_the_best_of_the_ladder_and_as_its_unit_runs_it(tmp_path: Path) -> None:
+def test_the_final_runs_among_the_best_of_the_ladder_and_as_its_unit_runs_it(tmp_path: Path, machine: Machine) -> None:
     tmp_path.chmod(0o755)
-    machine = Machine(tmp_path)
     machine.home.chmod(0o755)
     rated_ladder(machine.home / "ladder")
     [final] = re.findall(r"```sh final\n(.*?)```", PAGE, re.DOTALL)

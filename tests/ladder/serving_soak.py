@@ -31,7 +31,8 @@ from ladder.questions.standings import TopRequest
 from ladder.service.login import Login
 from ladder.service.remote import RemoteLadder
 from tests.ladder.soak import BOT, check, finish, results, start, wait_for_results, workers_of
-from tests.ladder.test_serving import door_of, free_port, served, wait_until_free
+from tests.ladder.test_serving import door_of, served, wait_until_free
+from tests.ports import kept_ports
 from tests.soaking import soak_from_environment
 
 AUTHORS = 3
@@ -109,8 +110,8 @@ def soak(folder: Path, kills: int, seed: int) -> int:
         clients = [Client(folder, f"author{number}", authors.add(f"author{number}")) for number in range(AUTHORS)]
     done = 0
     over = threading.Event()
-    addresses = f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}"
-    with ThreadPoolExecutor(AUTHORS) as threads:
+    with kept_ports(2) as ports, ThreadPoolExecutor(AUTHORS) as threads:
+        addresses = f"127.0.0.1:{ports[0]}", f"127.0.0.1:{ports[1]}"
         using = [threads.submit(client.use, f"http://{addresses[1]}", over) for client in clients]
         try:
             for number in range(1, kills + 1):

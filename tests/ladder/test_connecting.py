@@ -43,13 +43,13 @@ from tests.ladder.test_serving import (
     RANDOM,
     SECONDS,
     door_of,
-    free_port,
     rated,
     served,
     token,
     wait_until_free,
 )
 from tests.patience import wait_until
+from tests.ports import kept_ports
 
 pytestmark = pytest.mark.ladders
 
@@ -91,13 +91,20 @@ def connected(
             process.kill()
 
 
+@pytest.fixture
+def addresses() -> Iterator[list[str]]:
+    """The addresses of a ladder that is served again at the same ones."""
+    with kept_ports(2) as (door, pages):
+        yield ["--listen", f"127.0.0.1:{door}", "--web", f"127.0.0.1:{pages}"]
+
+
 def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
-    tmp_path: Path, token: str, dogana: Dogana
+    tmp_path: Path, token: str, dogana: Dogana, addresses: list[str]
 ) -> None:
     (tmp_path / "bot.py").write_text(RANDOM)
     home = Home(tmp_path / "home")
     logs = tmp_path / "logs"
-    words = ["--listen", f"127.0.0.1:{free_port()}", "--web", f"127.0.0.1:{free_port()}", "--workers", "2"]
+    words = [*addresses, "--workers", "2"]
     with (
         served(home.folder, *words) as (server, address),
         connected(tmp_path, address, token, "--workers", "2", "--logs", str(logs)) as (client, said),

@@ -53,12 +53,6 @@ play(choose)
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
-
-
 def wait_until_free(url: str) -> None:
     """Wait until the pages of a ladder whose first process has ended have ended, too."""
     where = urlsplit(url)
