@@ -81,8 +81,9 @@ def test_the_delay_of_a_loop_that_comes_late_is_reported(counts_waits: bool) -> 
 
 
 def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_reported_and_it_is_reported_once() -> None:
-    async def scene() -> list[float]:
+    async def scene() -> tuple[list[float], float]:
         delays: list[float] = []
+        began = time.monotonic()
         watch = Lateness(lambda late, now: delays.append(late), polls=False)
         time.sleep(0.5)
         watch.notice(watch.sample().at)
@@ -90,11 +91,11 @@ def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_reported
         for _ in range(20):
             await asyncio.sleep(0.001)
         watch.close()
-        return delays
+        return delays, time.monotonic() - began
 
-    delays = asyncio.run(scene())
+    delays, seconds = asyncio.run(scene())
     assert delays[0] > 0.5 - 2 * lateness.BEAT_SECONDS
-    assert all(late < 0.4 for late in delays[1:])
+    assert sum(delays) < seconds  # what was reported twice would be more
 
 
 @pytest.mark.parametrize(("polls", "threads"), [(True, 2), (False, 1)])
