@@ -618,7 +618,7 @@ async def test_overload_ends_no_connection_of_a_bot_at_home(
 
     called = AtHome()
     with on_a_server(
-        home, called, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=0.05)
+        home, called, limits=replace(limited(beat_seconds=0.05, lookups=1), thread_seconds=patient(0.1))
     ) as address:
         channel, call = await connect(address, tokens["ann"])
         await message_of(call, "connected")
