@@ -276,6 +276,8 @@ def test_an_answer_to_a_decision_that_is_over_is_refused_with_the_table_as_it_is
     table = sit_down(person, GAME)
     old = table.form
     assert table.send("0").status_code == 303
+    table.look()
+    table.wait(lambda table: bool(table.form))  # the others have answered
     answer = person.post(table.path, data={**old, "choice": "1"})
     assert answer.status_code == 409
     page = soup(answer)
@@ -376,6 +378,7 @@ def test_a_person_who_went_away_finds_the_table_as_it_is_with_the_cookie_alone(
     table = sit_down(person, GAME)
     table.send("0")
     table.look()
+    table.wait(lambda table: bool(table.form))
     person.close()
     [(name, key)] = person.cookies.items()
     other.cookies.set(name, key)
@@ -404,7 +407,7 @@ def test_time_that_runs_out_is_dealt_with_by_the_referee(
 
 
 def test_a_person_who_was_too_slow_reads_it(person: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    play_with("1000+0/2", monkeypatch)
+    play_with(f"1000+0/{patient(1):.1f}", monkeypatch)  # no look takes longer, so none misses the first strike
     table = sit_down(person, "yunnan", 2)
     table.wait(lambda table: "Your time was up" in table.text or table.is_over)
     assert "strike 1 of 3" in table.text
