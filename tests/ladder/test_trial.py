@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from textwrap import indent
 from typing import Any
 
 import pytest
@@ -209,14 +208,12 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
 @pytest.mark.usefixtures("neighbours")
 def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_not_for_ever(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
-    marker = tmp_path / "marker"
-    first = f"from pathlib import Path\nif Path({str(marker)!r}).exists():\n"
-    then = f"else:\n    Path({str(marker)!r}).touch()\n"
-    program = first + indent(STARVED, "    ") + then + indent(PLAIN, "    ")  # it qualifies
-    (tmp_path / "mybot.py").write_text(program)
-    submit(home, tmp_path / "mybot.py", "mybot", "me")
+    (tmp_path / "mybot.py").write_text(STARVED)
+    version, _ = submit(home, tmp_path / "mybot.py", "mybot", "me")
     plan = RunPlan([agree(GAME, {}, 2)], 1, 2, TimeControl.parse(CONDITION.clock), join_seconds=5)
     with Store(home.database, create=False) as store:
+        condition = store.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
+        store.admission.qualify(version.id, condition, passed=True, reason="")
         said = [step.remark.text for step in run(home, store, plan)]
         again = [text for text in said if "is void and is played again: seat" in text]
         assert all("did not join within 5 s; others used the processors" in text for text in again)
