@@ -65,7 +65,7 @@ def _print(first: str, second: str, comparison: VersionComparison) -> None:
     if comparison.better is not None:
         out.print(f"the chance that {first} is the stronger one: {comparison.better:.1%}", soft_wrap=True)
     if not comparison.met.matches:
-        out.print(f"{first} and {second} have not met")
+        out.print(f"{first} and {second} have not met", soft_wrap=True)
         return
     heads = ("matches", "ahead", "tied", "behind", "share", "95 %")
     listed = table(f"{first} from", *heads, numbers=heads)

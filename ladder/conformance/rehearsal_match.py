@@ -189,7 +189,7 @@ class RehearsalMatch:
         if is_known:
             self._played.append(Played(seat, action))
 
-    def game_over(self, *, reveals_seed: bool = True) -> pb.RefereeMessage:
+    def game_over(self, *, reveals_seed: bool) -> pb.RefereeMessage:
         """Return a GameOver message with the current places and scores."""
         ranks, scores = self._state.ranks(), self._state.scores()
         seats = [

@@ -9,7 +9,6 @@ from referee.live.matches.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw, Withdrawal
 from referee.match.result import Fault, Result
 
-NOT_COUNTED = "Your answer came too late to count."
 REMARKS = {
     Withdrawal.TIMEOUT: "Your time was up: what the rules do without you was played.",
     Withdrawal.WINDOW: "The shared time was up: what the rules do without you was played.",
@@ -81,9 +80,7 @@ class Person:
         self._changed()
 
     def reject(self, reject: Reject) -> None:
-        """Tell the person that an answer came too late: after the deadline, although the timer had not fired yet."""
-        self.remark = self.remark or NOT_COUNTED
-        self._changed()
+        """Do nothing: only an answer after the deadline is refused, and the withdrawal of its decision has come before."""
 
     def dismiss(self, fault: Fault) -> None:
         """Put the seat out."""

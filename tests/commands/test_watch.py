@@ -22,6 +22,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
+from referee.commands.screen import Screen
 from referee.commands.watch import screen_beside
 from referee.live.matches.server import RefereeServer
 from referee.live.messages import wire
@@ -88,6 +89,13 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
         "play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch", status=3
     ).stdout
     assert actions_in(printed) == recorded(tmp_path / "m.jsonl")
+
+
+def test_off_a_terminal_a_title_is_one_line_however_long_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = plan_of()
+    with Screen("title " * 100, plan.game, plan.setup, []):
+        pass
+    assert capsys.readouterr().out == "title " * 100 + "\n"
 
 
 def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_path: Path, bot: str) -> None:

@@ -676,6 +676,20 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     assert dogana(*submit).stdout == "nothing new: these files are already mybot v1\n"
 
 
+def test_two_that_have_played_but_not_met_are_compared_without_results(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    tables = []
+    with ladder(tmp_path / "home") as store:
+        for _ in range(2):
+            matches = next_matches(store)
+            tables.append(set(matches[0].labels))
+            for match in matches:
+                count(store, match, result_of(match, range(1, len(match.seats) + 1)), "")
+    one, other = min(tables[0] - tables[1]), min(tables[1] - tables[0])
+    printed = dogana("ladder", "compare", one, other, "--home", "home").stdout
+    assert printed.splitlines()[-1] == f"{one} and {other} have not met"
+
+
 # --- 80 columns, names of strangers -------------------------------------------------------------------------
 
 

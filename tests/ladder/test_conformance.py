@@ -116,7 +116,9 @@ SINS = {
         "stays when refused": Wrong("refused", said="still ran"),
     },
     "matches": {
-        "only for three": Wrong(PLAYS, said="put out .crash."),
+        "only for three": Wrong(
+            PLAYS, said="put out .crash.: .*; the last it wrote: ValueError: I did not think of this$"
+        ),
         "other options": Wrong("options-cargo_noir"),
         "not for long": Wrong("long-match-cargo_noir side-by-side"),
         "cheats once": Wrong("no-strikes", tried=f"{PLAYS} no-strikes", said="1 strikes; the first in plays"),
@@ -401,6 +403,7 @@ def test_a_bot_that_plays_whole_turns_and_asks_for_labels_passes(tmp_path: Path,
     assert not failed(found), why(found)
     assert found["dropped"].outcome is StepOutcome.PASSED
     assert found["labels"].said == "it asks for them"
+    assert re.fullmatch(r"\d+ legal actions, 2 seats", found["largest-list-cargo_noir"].said)
 
 
 def test_the_places_of_every_game_are_what_they_are_called() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import random
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +19,9 @@ from house_bots.random_bot import RandomBot
 
 from ladder.tables.choices import choices, in_common
 from ladder.tables.following import Following
+from ladder.tables.open_tables import MAX_VIEW_BYTES
 from ladder.tables.person import REMARKS, Person
+from ladder.tables.table_request import PERSON, TableRequest
 from ladder.tables.view import Asking, Stage, TableSeat, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
@@ -26,6 +32,7 @@ from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link
 from referee.records.record import header
 from referee.registry import find, games
+from tests.commands.conftest import ROOT
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -175,6 +182,33 @@ async def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() ->
     assert person.is_out
     assert person.question is None
     assert report.result.seats[0].outcome is Outcome.TIMEOUT
+
+
+async def test_an_answer_to_another_decision_than_the_open_one_makes_nothing_old_news(tmp_path: Path) -> None:
+    """As when the time for the decision runs out while the answer is on its way."""
+    request = TableRequest("cargo_noir", ("greedy", PERSON), {"first_player": 0}, "0+2/2")
+    order = {"request": asdict(request), "folder": str(tmp_path / "match"), "table": "table", "orders": {}}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "ladder.tables.process"),
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=MAX_VIEW_BYTES,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    view = View(Stage.LAID, request.game, request.seat, request.clock)
+    try:
+        process.stdin.write(json.dumps(order).encode() + b"\n")
+        while view.asking is None:
+            view = View.from_json(await process.stdout.readline())
+        process.stdin.write(json.dumps({"decision": view.asking.number + 100, "index": 0}).encode() + b"\n")
+        while not view.remark:
+            view = View.from_json(await process.stdout.readline())
+    finally:
+        process.kill()
+        await process.wait()
+    assert view.log[0].step == view.new_from == 1
 
 
 # --- legal actions in words ---------------------------------------------------------------------------

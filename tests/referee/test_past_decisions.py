@@ -124,7 +124,7 @@ def check(table: Noting, path: Path) -> list[PastDecision]:
     """Compare what was sent to each seat with what is made from the record; return all of it."""
     everything = []
     for seat in range(table.match.plan.setup.seats):
-        _, decisions = past_decisions(path, found, seat)
+        record, decisions = past_decisions(path, found, seat)
         again = [sent(table, one.question) for one in decisions]
         assert [without_times(message) for message in again] == [without_times(one) for one in table.sent[seat]]
         for ours, theirs in zip(again, table.sent[seat], strict=True):
@@ -133,6 +133,9 @@ def check(table: Noting, path: Path) -> list[PastDecision]:
             if not theirs.clock.HasField("window_ms"):
                 assert ours.clock.budget_ms == pytest.approx(theirs.clock.budget_ms, abs=0.1)
             assert ours.clock.HasField("window_ms") == theirs.clock.HasField("window_ms")
+        assert record.result is not None
+        thought = sum(one.seconds or 0.0 for one in decisions)
+        assert thought == pytest.approx(record.result.seats[seat].think_seconds, abs=1e-6)
         everything += decisions
     return everything
 

@@ -184,7 +184,8 @@ def test_pages_answer_to_addresses_and_to_names_that_nobody_can_own(client: http
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8780", "127.0.0.1.evil.example", "localhost.evil.example."]
+    "host",
+    ["evil.example", "evil.example:8780", "127.0.0.1.evil.example", "localhost.evil.example.", "[evil.example]:8780"],
 )
 def test_a_site_that_lets_its_name_lead_here_reads_nothing(client: httpx.Client, host: str) -> None:
     """DNS rebinding: for the browser our pages would be of the same origin as those of the other site, also for its forms."""
