@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ladder.facts.store import Store
+from referee.commands.output import out
 from tests.commands.conftest import Dogana
 from tests.ladder.announced import set_clock
 from tests.ladder.in_process import dogana
@@ -26,8 +27,12 @@ def home(tmp_path: Path) -> Path:
         return tmp_path
 
 
-def test_an_event_is_announced_listed_shown_and_cancelled(dogana: Dogana, home: Path) -> None:
-    said = dogana("ladder", "event", "new", "final", *NEW, "--home", home).stdout
+def test_an_event_is_announced_listed_shown_and_cancelled(
+    dogana: Dogana, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as narrow:
+        narrow.setattr(out, "width", 20)
+        said = dogana("ladder", "event", "new", "final", *NEW, "--home", home).stdout
     assert "event final closes at 2126-12-18 18:00 UTC" in said
     listed = json.loads(dogana("ladder", "event", "list", "--home", home, "--json").stdout)["events"]
     assert [(one["event"], one["phase"], [each["options"] for each in one["conditions"]]) for one in listed] == [

@@ -271,6 +271,7 @@ def broken(**changed: Any) -> str:
         (broken(seats=[]), "that no series has"),
         (broken(game="\x1b[2J"), r"there is no game '\x1b[2J'"),
         (broken(clock="now"), "write bank+increment/cap"),
+        (broken(seed=2**62, games=1_000_000, clock="now"), "write bank+increment/cap"),
         (broken(), "board"),
         (broken(seats=["nobody", "random"]), "was begun in /, where nobody runs"),
         (broken(position={"x": 1}), "board"),

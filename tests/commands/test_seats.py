@@ -252,6 +252,7 @@ FAILING = [
         "import no_such_module\n",
         "line 1: ModuleNotFoundError: No module named 'no_such_module'; install the package that has",
     ),
+    ("print('ValueError: no')\nprint('  File \"bot.py\", line 1')\n", "joined: ValueError: no"),
     ("\nx = [][1]\n", "bot.py, line 2: IndexError: list index out of range, in: x = [][1]"),
     (
         "def choose(decision):\n    return 0\n",

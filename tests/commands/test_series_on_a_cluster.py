@@ -98,6 +98,8 @@ def test_what_was_played_earlier_is_not_played_again(cluster: Machines, tmp_path
     assert [one.number for one in resumed] == list(range(8))
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert len(list(tmp_path.iterdir())) == 8
+    complete = list(play_on_cluster(series(tmp_path, 8, resumes=True), cluster.address, None, print))
+    assert played_alike(complete) == played_alike(resumed)
 
 
 def test_a_series_goes_on_when_machines_are_killed(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,6 +105,24 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
         assert isinstance(others[-1], Finished)
         wait_until(lambda: not running_in(home.versions))
     assert verify(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
+
+
+def test_a_worker_that_dies_while_the_machine_runs_out_of_memory_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_text = Path.read_text
+    kills = count()
+
+    def read(path: Path, *arguments: Any, **options: Any) -> str:
+        return f"oom_kill {next(kills)}\n" if path == Path("/proc/vmstat") else read_text(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "read_text", read)
+    bot = entered(home, f"import os, signal\nos.kill({WORKER}, signal.SIGKILL)\nsignal.pause()\n")
+    home.records.mkdir()
+    with Pool(home, 1) as pool:
+        [(_, end)] = pool.play([match(bot, HOUSE_BOT)])
+    assert isinstance(end, Void)
+    assert end.reason == "the worker was killed by SIGKILL; the machine ran out of memory meanwhile"
 
 
 @pytest.mark.long

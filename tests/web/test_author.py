@@ -528,7 +528,15 @@ def test_what_a_bot_wrote_is_for_its_author_alone(client: httpx.Client, home: Ho
 
 
 def test_a_log_that_is_not_there_is_a_page_that_says_so(ann: httpx.Client) -> None:
-    for query in ("", "what=zz", "what=zz&seat=-1", "what=zz&seat=99999999999", "what=%00", "what=../x"):
+    for query in (
+        "",
+        "what=zz",
+        "what=zz&seat=-1",
+        "what=zz&seat=one",
+        "what=zz&seat=99999999999",
+        "what=%00",
+        "what=../x",
+    ):
         answer = ann.get(f"/me/log?{query}")
         assert answer.status_code in (400, 404), query
         assert reason_in(answer)

@@ -33,6 +33,7 @@ from ladder.operation.limits import Limits, TableLimits
 from ladder.operation.meter import Allowance, Meter
 from ladder.tables import open_tables, table_request
 from ladder.tables.open_tables import OpenTables
+from ladder.tables.process import RECORD, REPLAY, VIEW
 from ladder.tables.table_request import offered_options, read_table_request
 from ladder.tables.view import Asking, Stage
 from referee.records.verify import Verified, verify
@@ -177,9 +178,18 @@ def test_nothing_of_a_record_is_given_away_while_the_match_goes_on(
 
 
 @pytest.mark.parametrize(
-    "path", ["/play/table/0000", "/play/table/" + "0" * 20, "/play/table/..%2f..%2fladder.db", "/play/table/%00"]
+    "path",
+    [
+        "/play/table/0000",
+        "/play/table/" + "0" * 20,
+        "/play/table/..%2f..%2fladder.db",
+        "/play/table/%2e%2e",
+        "/play/table/%00",
+    ],
 )
-def test_a_table_that_is_not_there_is_a_404(path: str, person: httpx.Client) -> None:
+def test_a_table_that_is_not_there_is_a_404(path: str, home: Home, person: httpx.Client) -> None:
+    for name in (VIEW, RECORD, REPLAY):
+        (home.folder / name).touch()
     for address in (path, f"{path}/record.jsonl", f"{path}/replay.html"):
         assert person.get(address).status_code == 404
 
