@@ -6,7 +6,7 @@ more have been counted. A process keeps the latest fit of each condition. docs/r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -115,21 +115,25 @@ def _fit(store: Store, condition: Condition, seats: int) -> tuple[Fit, _Result |
     from ladder.model.fit import CountedMatch, fit  # needs numpy, for which most commands need not wait
 
     contents = {version.id: version.content_hash for version in store.roster.versions().values()}
-    matches, last = [], None
-    for row in store.file.each(_RATED, [Outcome.START.value, condition.id]):
-        versions, ranks, absent = (_numbers(row[column]) for column in ("versions", "ranks", "absent"))
-        seats -= len(versions)
-        # The rounded number may fall within a match, which then waits for the next fit.
-        if seats < 0:
-            break
-        rated_ones = rated_versions(
-            {version: contents[version] for version in versions}, absent, guests=bool(row["guests"])
-        )
-        # None saves the fit from checking each seat of most matches.
-        rated = None if len(rated_ones) == len(versions) else frozenset(rated_ones)
-        matches.append(CountedMatch(row["block"], versions, ranks, rated))
-        last = _Result(row["number"], row["match"])
-    return fit(matches), last
+    last: _Result | None = None
+
+    def counted(seats: int) -> Iterator[CountedMatch]:
+        nonlocal last
+        for row in store.file.each(_RATED, [Outcome.START.value, condition.id]):
+            versions, ranks, absent = (_numbers(row[column]) for column in ("versions", "ranks", "absent"))
+            seats -= len(versions)
+            # The rounded number may fall within a match, which then waits for the next fit.
+            if seats < 0:
+                return
+            rated_ones = rated_versions(
+                {version: contents[version] for version in versions}, absent, guests=bool(row["guests"])
+            )
+            # None saves the fit from checking each seat of most matches.
+            rated = None if len(rated_ones) == len(versions) else frozenset(rated_ones)
+            last = _Result(row["number"], row["match"])
+            yield CountedMatch(row["block"], versions, ranks, rated)
+
+    return fit(counted(seats)), last
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ of the ranges that contain the true strength.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -118,12 +119,37 @@ class Fit(Mapping[int, Estimate]):
 class _Comparisons(NamedTuple):
     """The comparisons of one player in a block with another, in arrays with an entry for each match."""
 
-    pair: Ints
+    # A ladder may have a million matches, so the types are small.
+    pair: NDArray[np.int32]
     """The number of the pair of versions."""
-    sign: Ints
+    sign: NDArray[np.int8]
     """1 if the first player is ahead, -1 if the first player is behind, 0 for a tie."""
-    counts: Floats
-    """1 if the match rates the first player, otherwise 0."""
+    counts: NDArray[np.bool_]
+    """True if the match rates the first player."""
+
+
+class _Rows:
+    """Matches with the same number of seats, as read: in arrays, which take a tenth of the memory of tuples."""
+
+    def __init__(self) -> None:
+        self.blocks = array("q")
+        self.versions = array("q")
+        """The versions in the seats of the first match, then of the second, and so on."""
+        self.ranks = array("b")
+        """The ranks of the same seats."""
+        self.rated: dict[int, frozenset[int]] = {}
+        """The versions that a match rates, by its place in these arrays; all others rate all their versions."""
+
+    def add(self, match: CountedMatch) -> None:
+        if match.rated is not None:
+            self.rated[len(self.blocks)] = match.rated
+        self.blocks.append(match.block)
+        self.versions.extend(match.versions)
+        self.ranks.extend(match.ranks)
+
+    def by_match(self, column: array[int]) -> Ints:
+        """Return the versions or the ranks, by match and seat."""
+        return np.asarray(column, np.int64).reshape(len(self.blocks), -1)
 
 
 @dataclass(frozen=True)
@@ -176,9 +202,9 @@ def fit(matches: Iterable[CountedMatch], start: Mapping[int, float] | None = Non
         matches: the counted matches, in any order.
         start: strengths from which the search begins, such as the strengths of an earlier fit. They only save time.
     """
-    by_seats: dict[int, list[CountedMatch]] = {}
+    by_seats: dict[int, _Rows] = {}
     for match in matches:
-        by_seats.setdefault(len(match.versions), []).append(match)
+        by_seats.setdefault(len(match.versions), _Rows()).add(match)
     if not by_seats:
         return Fit({}, {}, np.zeros((0, 0)))
     data = _arranged(by_seats)
@@ -197,15 +223,15 @@ def _weight(seats: int) -> float:
     return 3 / (seats + 1)
 
 
-def _arranged(by_seats: Mapping[int, Sequence[CountedMatch]]) -> _Data:
+def _arranged(by_seats: Mapping[int, _Rows]) -> _Data:
     """Return the matches, arranged in arrays."""
-    ids = np.unique(np.concatenate([[match.versions for match in group] for group in by_seats.values()], axis=None))
-    tables = [_tables(group, ids) for _, group in sorted(by_seats.items())]
-    keys = np.concatenate([found.pair for group in tables for found in group.comparisons.values()])
-    pairs = np.unique(keys)
+    ids = np.unique(np.concatenate([np.unique(rows.versions) for rows in by_seats.values()]))
+    tables = [_tables(rows, ids) for _, rows in sorted(by_seats.items())]
+    keys = [np.unique(found.pair) for group in tables for found in group.comparisons.values()]
+    pairs = np.unique(np.concatenate(keys)).astype(np.int64)
     for group in tables:
         for players, found in group.comparisons.items():
-            group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair))
+            group.comparisons[players] = found._replace(pair=np.searchsorted(pairs, found.pair).astype(np.int32))
     blocks = _seats(tables, [group.is_rated for group in tables], len(ids))
     whole = _seats(tables, [group.is_rated & group.is_rated.all(axis=1, keepdims=True) for group in tables], len(ids))
     # If no block rates all its versions, as when each has guests, all versions have equal shares.
@@ -220,21 +246,23 @@ def _seats(tables: Sequence[_Tables], which: Sequence[NDArray[np.bool_]], versio
     )
 
 
-def _tables(group: Sequence[CountedMatch], ids: Ints) -> _Tables:
+def _tables(rows: _Rows, ids: Ints) -> _Tables:
     """Return matches that all have the same number of seats, in arrays; each pair has a key instead of its number."""
-    versions = np.searchsorted(ids, np.array([match.versions for match in group]))
+    versions = np.searchsorted(ids, rows.by_match(rows.versions))
     order = np.argsort(versions, axis=1)
     players = np.take_along_axis(versions, order, axis=1)
-    ranks = np.take_along_axis(np.array([match.ranks for match in group]), order, axis=1)
-    _, first, block = np.unique(np.array([match.block for match in group]), return_index=True, return_inverse=True)
+    ranks = np.take_along_axis(rows.by_match(rows.ranks), order, axis=1)
+    _, first, block = np.unique(rows.blocks, return_index=True, return_inverse=True)
     rated = np.ones(players.shape, bool)
-    for number, match in enumerate(group):
-        if match.rated is not None:
-            rated[number] = [version in match.rated for version in ids[players[number]].tolist()]
+    for number, some in rows.rated.items():
+        rated[number] = [version in some for version in ids[players[number]].tolist()]
     comparisons = {
-        # One key encodes two versions: `_arranged` numbers the pairs that occur.
+        # One key encodes two versions: `_arranged` numbers the pairs that occur. With more versions than fit into 32 bits,
+        # the matrices by pair of versions would need 17 GB each.
         (a, b): _Comparisons(
-            players[:, a] * len(ids) + players[:, b], np.sign(ranks[:, b] - ranks[:, a]), rated[:, a].astype(float)
+            (players[:, a] * len(ids) + players[:, b]).astype(np.int32),
+            np.sign(ranks[:, b] - ranks[:, a]).astype(np.int8),
+            rated[:, a].copy(),
         )
         for a, b in permutations(range(players.shape[1]), 2)
     }
@@ -322,13 +350,15 @@ def _most_likely(data: _Data, guess: _Guess, strengths: Floats) -> _Found:
 
 def _counts(data: _Data, guess: _Guess) -> dict[int, Floats]:
     """Return, for each sign of an outcome, the weighted number of comparisons of each pair that have it."""
-    found = [(group, one) for group in data.tables for one in group.comparisons.values()]
-    pair, sign = (np.concatenate([one[column] for _, one in found]) for column in (0, 1))
-    weights = np.concatenate([one.counts * guess.weights[group.seats] for group, one in found])
-    return {one: _sums(pair, weights * (sign == one), len(data.one)) for one in (1, -1, 0)}
+    counts = {sign: np.zeros(len(data.one)) for sign in (1, -1, 0)}
+    for group in data.tables:
+        for one in group.comparisons.values():
+            for sign, count in counts.items():
+                count += guess.weights[group.seats] * _sums(one.pair, one.counts & (one.sign == sign), len(count))
+    return counts
 
 
-def _sums(places: Ints, values: Floats, size: int) -> Floats:
+def _sums(places: NDArray[np.integer], values: NDArray[np.generic], size: int) -> Floats:
     """Return, for each index from 0 to `size - 1`, the sum of its values; `places` contains the index of each value."""
     return np.asarray(np.bincount(places, weights=values, minlength=size), np.float64)
 
