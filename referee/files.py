@@ -1,9 +1,10 @@
-"""Access files safely: read only regular files of a bounded size, and write a file completely or not at all."""
+"""Access files safely: read only regular files of a bounded size, write a file completely or not at all, lock folders."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -238,5 +239,33 @@ def sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked_folder(folder: Path, busy: DoganaError) -> Iterator[None]:
+    """Lock a folder against other processes in this context.
+
+    The kernel releases the lock when the process ends, even after a kill, so nothing is left to clear. A file system
+    without locks, such as some network file systems, keeps nobody out.
+
+    Args:
+        folder: the folder, which must exist.
+        busy: the error to raise if another process holds the lock.
+
+    Raises:
+        DoganaError: `busy`.
+        OSError: if the folder cannot be opened.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy from None
+        except OSError:
+            pass  # a file system without locks
+        yield
     finally:
         os.close(descriptor)

@@ -5,13 +5,11 @@ The file is written before the first match, and always replaced as a whole, so i
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar, get_type_hints
@@ -21,7 +19,7 @@ import msgspec
 from referee.commands.bot_terms import BotTerms
 from referee.commands.output import err
 from referee.errors import DoganaError
-from referee.files import read_file, write_private
+from referee.files import locked_folder, read_file, write_private
 from referee.kit.document import parse_json
 from referee.sandbox.system import is_alive
 from referee.terminal import visible
@@ -149,27 +147,14 @@ def _as_argument(folder: Path) -> str:
     return f"./{folder}" if str(folder).startswith("-") else str(folder)
 
 
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> AbstractContextManager[None]:
     """Lock a folder against other series while the context lasts.
 
     Raises:
         ResumeError: if another process is playing a series into the folder.
     """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        try:
-            # The kernel releases the lock when its process ends, even after a kill, so there are no leftovers to clear.
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ResumeError(
-                f"another series is being played into {folder}; wait for its end, or use another folder"
-            ) from None
-        except OSError:
-            pass  # a file system without locks, such as some network file systems
-        yield
-    finally:
-        os.close(descriptor)
+    busy = f"another series is being played into {folder}; wait for its end, or use another folder"
+    return locked_folder(folder, ResumeError(busy))
 
 
 def sweep(folder: Path, games: Sequence[str]) -> None:

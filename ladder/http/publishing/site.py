@@ -6,12 +6,10 @@ The application that serves browsers runs in this process. Its answers are writt
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
-import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from html import unescape
 from http import HTTPStatus
@@ -35,7 +33,7 @@ from ladder.questions.desk import Desk
 from ladder.questions.events import OVER, EventRequest, EventsRequest
 from ladder.questions.match import RecordRequest
 from ladder.questions.matches import MatchesRequest
-from referee.files import read_file, replacing
+from referee.files import locked_folder, read_file, replacing
 from referee.registry import games
 
 CONTENTS = "dogana-site.json"
@@ -73,9 +71,12 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress, site: Si
         LadderError: if there is no ladder, the folder contains other files, or another process writes a site into it.
         OSError: if the folder cannot be written.
     """
-    contents(folder)  # no folder is made for a site that cannot be written
-    with Store(home.database, create=False) as store, _only_writer(folder):
-        return _write(home, Desk(home, ANYBODY, store), folder, most, progress, site or Site())
+    # Of two writers, each would remove or miss pages of the other.
+    busy = LadderError(f"another process is writing a site into {folder}; wait until it has ended")
+    with Store(home.database, create=False) as store:
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked_folder(folder, busy):
+            return _write(home, Desk(home, ANYBODY, store), folder, most, progress, site or Site())
 
 
 def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, site: Site) -> tuple[int, int]:
@@ -90,21 +91,6 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress, 
     _remove_unfinished(folder, {*earlier, *files, CONTENTS})
     _list(folder, files)
     return sum(path.endswith(".html") and not is_file(path) for path in files), len(matches)
-
-
-@contextmanager
-def _only_writer(folder: Path) -> Iterator[None]:
-    """Make the folder, and hold its lock in this context; two writers would remove or miss each other's pages."""
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise LadderError(f"another process is writing a site into {folder}; wait until it has ended") from error
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove_unfinished(folder: Path, files: set[str]) -> None:
