@@ -1,4 +1,4 @@
-"""Ports for servers that a test starts at an address it has to know before, or more than once."""
+"""Ports for servers whose address a test must know in advance, or use more than once."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 
 @contextmanager
 def kept_ports(count: int) -> Iterator[list[int]]:
-    """Keep so many ports of 127.0.0.1 until the end, also while no server listens there: the system gives them to nobody else.
+    """Reserve ports of 127.0.0.1 in this context: the system gives them to no other program, even while no server listens.
 
-    A server can listen at them: it may take an address at which others do not listen, as Python and gRPC ask for.
+    Servers in Python and gRPC can still listen there, because they share addresses at which no other socket listens.
     """
     with ExitStack() as stack:
         ports = []

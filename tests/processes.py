@@ -31,7 +31,7 @@ def children(pid: int, command: str = "") -> list[int]:
 
 
 def _command_line(pid: int) -> str:
-    """The words with which a process was started; none if it has ended meanwhile."""
+    """The command line of a process; empty if it has ended meanwhile."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):

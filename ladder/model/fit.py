@@ -257,8 +257,8 @@ def _tables(rows: _Rows, ids: Ints) -> _Tables:
     for number, some in rows.rated.items():
         rated[number] = [version in some for version in ids[players[number]].tolist()]
     comparisons = {
-        # One key encodes two versions: `_arranged` numbers the pairs that occur. With more versions than fit into 32 bits,
-        # the matrices by pair of versions would need 17 GB each.
+        # One key encodes two versions: `_arranged` numbers the pairs that occur. Keys exceed 32 bits only from 46,341
+        # versions on, whose matrices would take 17 GB each.
         (a, b): _Comparisons(
             (players[:, a] * len(ids) + players[:, b]).astype(np.int32),
             np.sign(ranks[:, b] - ranks[:, a]).astype(np.int8),

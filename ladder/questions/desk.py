@@ -111,7 +111,7 @@ class Desk:
 
         Raises:
             Forbidden: if the caller is not an author.
-            BadBot: if the offer contradicts itself, or a newer version of the bot plays in its place.
+            BadBot: if the offer is not valid, or a newer version of the bot plays in its place.
             LadderError: if the bot's name is not allowed, or belongs to another author.
         """
         check_is_author(self._caller)

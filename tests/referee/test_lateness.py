@@ -95,7 +95,7 @@ def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_reported
 
     delays, seconds = asyncio.run(scene())
     assert delays[0] > 0.5 - 2 * lateness.BEAT_SECONDS
-    assert sum(delays) < seconds  # what was reported twice would be more
+    assert sum(delays) < seconds  # a delay reported twice would exceed it
 
 
 @pytest.mark.parametrize(("polls", "threads"), [(True, 2), (False, 1)])

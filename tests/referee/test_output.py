@@ -206,9 +206,9 @@ def play_beside(mess: str) -> tuple[float, float]:
 
 @pytest.mark.long
 def test_a_rival_of_a_flood_is_charged_as_without() -> None:
-    """Compared with the same matches in between, because it depends on the machine what a match costs.
+    """The match is compared with quiet ones in between, because its cost depends on the machine.
 
-    Of so many that cost the same, the dearest would all be the flooded ones in one run of 700,000.
+    If all cost the same, the flooded ones would be the dearest by chance in one run of 700,000.
     """
     quiet, flooded = [], []
     play_beside("")  # imports what is imported once

@@ -252,7 +252,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 
 
 def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, spot_kind: str = "") -> str:
-    """Draw each kind of good with its number; a kind of which there are none is faint.
+    """Draw each kind of good with its number; a kind that is missing is faint.
 
     The names of the goods' spots begin with `spot_kind`; if it is empty, the goods are not spots.
     """
