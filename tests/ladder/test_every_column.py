@@ -219,7 +219,7 @@ def test_a_repair_undoes_what_was_changed(whole: Home, tmp_path: Path) -> None:
         (
             "update blocks set guests = 1 - guests",
             "update seat_results set outcome = 'start' where outcome = 'played'",
-            "update seat_results set rank = 1",
+            "update seat_results set rank = rank + 1",
         )
     ):
         home = Home(tmp_path / str(number))
