@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from referee.registry import games
+from tests.archives import unpack
 
 ROOT = Path(__file__).resolve().parent.parent
 KITS = ROOT / "agents" / "kits"
@@ -113,6 +114,6 @@ def test_a_wheel_built_from_the_sdist(source: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = archive.getnames()
         assert not [name for name in names if name.split("/")[1:3] in (["dogana", "v1"], ["dogana", "games"])]
-        archive.extractall(tmp_path / "unpacked", filter="data")
+    unpack(sdist, tmp_path / "unpacked")
     [unpacked] = (tmp_path / "unpacked").iterdir()
     check_wheel(build(unpacked, tmp_path / "wheel", "wheel"), tmp_path / "installed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
 from referee.bots.files import hash_of
+from tests.archives import unpack
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import find_logs, logged
 from tests.ladder.made import ladder, next_matches
@@ -37,8 +37,7 @@ def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Do
         run.communicate()
     archive = tmp_path / "monday.tar"
     assert archive.stat().st_mode & 0o777 == 0o600
-    with tarfile.open(archive) as whole:
-        whole.extractall(tmp_path / "restored" / "home", filter="data")
+    unpack(archive, tmp_path / "restored" / "home")
     home, restored = Home(tmp_path / "home"), Home(tmp_path / "restored" / "home")
     assert logged(restored)
     assert all(find_logs(restored, match_id) == find_logs(home, match_id) for match_id in logged(restored))
@@ -92,8 +91,7 @@ def test_a_backup_has_the_key_that_its_database_names_though_another_one_replace
         ladder_key(home, store)
         monkeypatch.setattr(SqliteFile, "copy_to", neighbour)
         backup(home, store, tmp_path / "mine.tar")
-    with tarfile.open(tmp_path / "mine.tar") as whole:
-        whole.extractall(tmp_path / "restored", filter="data")
+    unpack(tmp_path / "mine.tar", tmp_path / "restored")
     restored = Home(tmp_path / "restored")
     assert restored.key.stat().st_mode & 0o777 == 0o600
     with Store(restored.database, create=False) as store:
@@ -136,7 +134,6 @@ def test_the_links_of_a_bot_are_links_in_a_backup(dogana: Dogana, tmp_path: Path
     [folder, *_] = linked(tmp_path, {"tool": "bot", "lib64": "data", "python3": "/usr/bin/env", "nowhere": "data/x"})
     dogana("ladder", "submit", folder, "--name", "mybot", "--author", "me", "--home", "home")
     dogana("ladder", "backup", "monday.tar", "--home", "home")
-    with tarfile.open(tmp_path / "monday.tar") as whole:
-        whole.extractall(tmp_path / "restored", filter="tar")
+    unpack(tmp_path / "monday.tar", tmp_path / "restored", "tar")
     [version] = (tmp_path / "restored" / "versions").iterdir()
     assert hash_of(version) == version.name

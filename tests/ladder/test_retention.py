@@ -9,7 +9,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import tarfile
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
@@ -38,6 +37,7 @@ from ladder.questions.match import RecordRequest
 from ladder.questions.question import PIECE_BYTES
 from referee.records.record import zipped
 from referee.records.verify import verify
+from tests.archives import unpack
 from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
@@ -337,8 +337,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
     backup(home, store, tmp_path / "backup.tar")
     beside.join()
     assert sealed(home) == []
-    with tarfile.open(tmp_path / "backup.tar") as archive:
-        archive.extractall(tmp_path / "restored", filter="data")
+    unpack(tmp_path / "backup.tar", tmp_path / "restored")
     restored = Home(tmp_path / "restored")
     assert len(sealed(restored)) == records
     assert [find_logs(restored, match_id) for match_id in logged(restored)] == logs
