@@ -46,7 +46,7 @@ def test_the_simulation_takes_away_what_macos_lacks(tmp_path: Path) -> None:
 import ctypes, os, select, socket, sys
 from pathlib import Path
 print(sys.platform, hasattr(os, "pidfd_open"), hasattr(select, "epoll"), hasattr(socket, "SO_PEERCRED"))
-print(hasattr(ctypes.CDLL(None), "prctl"), Path("/proc").exists(), Path("/proc/self/stat").exists(), Path("/dev/null").exists())
+print(hasattr(ctypes.CDLL(None), "prctl"), Path("/proc").exists(), Path("/proc/self/stat").exists(), Path("/dev/null").exists(), flush=True)
 import subprocess
 subprocess.run([sys.executable, "-I", "-S", "-c", "import sys; print(sys.platform)"])
 """
